@@ -1,0 +1,174 @@
+"""Every setting of kedge: one frozen model a stage, presets, TOML in and out.
+
+A field's description is its documentation: `kedge config` prints it. Unknown keys are refused with the nearest
+known one. A preset is a set of differences from the defaults.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kedge.errors import KedgeError
+
+__all__ = ["PRESETS", "Config", "ReadConfig", "differences", "flatten", "resolve", "to_toml"]
+
+
+class Stage(BaseModel):
+    """Settings of one stage: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ReadConfig(Stage):
+    """How files are read."""
+
+    delimiter: str = Field("auto", description="between columns: auto, or a character such as , ; | \\t")
+    header: Literal["auto", "yes", "no"] = Field("auto", description="whether the first row names the columns")
+    weights: Literal["auto", "yes", "no"] = Field("auto", description="whether a third column is the edge's weight")
+
+
+class Config(Stage):
+    """The resolved configuration of a run."""
+
+    method: str = Field("common-neighbours", description="what scores the pairs; a name from `kedge compare --list`")
+    seed: int = Field(0, ge=0, lt=2**63, description="where all randomness starts")
+    candidates: int = Field(10, ge=1, description="how many candidates to keep for each account")
+    read: ReadConfig = Field(default_factory=lambda: ReadConfig(), description="how files are read")
+
+
+PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "default": {},
+    "paper": {},
+}
+
+
+def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as `{"stage.field": value}`."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in flat.items():
+        *parents, leaf = path.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise KedgeError(f"setting {path!r}: {parent!r} is a value, not a group of settings")
+        place[leaf] = value
+    return nested
+
+
+def _known() -> list[str]:
+    return sorted(flatten(Config().model_dump()))
+
+
+def _parse_assignment(text: str) -> tuple[str, Any]:
+    """`a.b=c` with c read as a TOML value, or as plain text where it is none."""
+    path, equals, raw = text.partition("=")
+    if not equals or not path.strip():
+        raise KedgeError(f"--set {text!r} is not of the form name=value", remedy="write e.g. --set read.header=no")
+    try:
+        value = tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = raw.strip()
+    return path.strip(), value
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return flatten(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except FileNotFoundError:
+        raise KedgeError("no such file", file=path, remedy="give the path of a TOML file") from None
+    except IsADirectoryError:
+        raise KedgeError("a directory, not a file", file=path, remedy="give the path of a TOML file") from None
+    except PermissionError:
+        raise KedgeError("may not be read", file=path, remedy="check its permissions") from None
+    except UnicodeDecodeError:
+        raise KedgeError("is not UTF-8 text", file=path, remedy="save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise KedgeError(f"is not valid TOML ({error})", file=path, remedy="see `kedge config` for the form") from None
+
+
+def resolve(
+    preset: str = "default",
+    file: Path | None = None,
+    assignments: Iterable[str] = (),
+    overrides: Mapping[str, Any] | None = None,
+) -> Config:
+    """The configuration from preset, then file, then `--set`, then named options; the later wins."""
+    if preset not in PRESETS:
+        raise KedgeError(f"no preset {preset!r}", remedy=f"choose one of: {', '.join(PRESETS)}")
+    flat = flatten(PRESETS[preset])
+    origin = dict.fromkeys(flat, f"preset {preset}")
+    layers = [] if file is None else [(str(file), _load(file))]
+    layers += [(f"--set {text}", dict([_parse_assignment(text)])) for text in assignments]
+    layers.append(("option", dict(overrides or {})))
+    known = _known()
+    for name, layer in layers:
+        for path, value in layer.items():
+            if path not in known:
+                near = difflib.get_close_matches(path, known, n=1, cutoff=0.4)
+                hint = f"did you mean {near[0]!r}?" if near else "see `kedge config` for the known ones"
+                raise KedgeError(f"{name}: no setting {path!r}", remedy=hint)
+            flat[path] = value
+            origin[path] = name
+    try:
+        return Config.model_validate(_nest(flat))
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise KedgeError(
+            f"{origin.get(path, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
+            remedy="see `kedge config`",
+        ) from None
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two dumped configurations, a line each: `name: old -> new`."""
+    before, after = flatten(old), flatten(new)
+    return [
+        f"{key}: {before.get(key, '(absent)')} -> {after.get(key, '(absent)')}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+
+
+def to_toml(config: Stage, help_lines: bool = True) -> str:
+    """The configuration as TOML, with a comment above each field that says what it does."""
+
+    def write(model: BaseModel, table: str) -> list[str]:
+        lines: list[str] = []
+        nested: list[tuple[str, BaseModel]] = []
+        for name, info in type(model).model_fields.items():
+            value = getattr(model, name)
+            if isinstance(value, BaseModel):
+                nested.append((name, value))
+                continue
+            if help_lines and info.description:
+                lines.append(f"# {info.description}")
+            if value is None:
+                lines.append(f"# {name} is not set")
+            else:
+                # JSON's numbers, strings, booleans and lists are TOML's too.
+                lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+        for name, child in nested:
+            path = f"{table}{name}"
+            lines += ["", f"[{path}]", *write(child, f"{path}.")]
+        return lines
+
+    return "\n".join(write(config, "")) + "\n"

@@ -1,0 +1,29 @@
+"""The one exception that users see: a single line that says what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["KedgeError"]
+
+
+class KedgeError(Exception):
+    """A user's mistake or a refused input.
+
+    Its text is one line, `place: problem; remedy`. The command line prints it and exits with 2.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        place = "" if file is None else f"{file}:{line}: " if line is not None else f"{file}: "
+        text = f"{place}{problem}" + (f"; {remedy}" if remedy else "")
+        # A hostile id or file name must not be able to break the promise of one line.
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
+        self.file = None if file is None else str(file)
+        self.line = line
