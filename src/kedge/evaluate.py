@@ -43,9 +43,7 @@ def ranking(alignment: Alignment, test: IntArray) -> dict[str, object]:
     """Hits@1/5/10/30 and MRR: left to right, right to left, and their mean."""
     forth = _of_ranks(ranks(alignment, test, "left"))
     back = _of_ranks(ranks(alignment, test, "right"))
-    both = {
-        name: None if a is None or (b := back[name]) is None else (a + b) / 2 for name, a in forth.items()
-    }
+    both = {name: None if a is None or (b := back[name]) is None else (a + b) / 2 for name, a in forth.items()}
     return {**both, "left_to_right": forth, "right_to_left": back}
 
 

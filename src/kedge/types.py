@@ -119,9 +119,7 @@ class Network:
 
     def find(self, ids: Any) -> IntArray:
         """The account of each id, int64; -1 where the network has no such id."""
-        wanted = (
-            ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(list(ids), pa.large_string())
-        )
+        wanted = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(list(ids), pa.large_string())
         found = pc.index_in(wanted.cast(pa.large_string()), value_set=self.ids)
         return np.asarray(pc.fill_null(found, -1)).astype(np.int64)
 
@@ -197,9 +195,7 @@ class Hypergraph:
         incidence = csr_array(self.H)
         values = incidence.data
         if len(values) and not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1):
-            raise KedgeError(
-                "a hypergraph holds a membership p(v, e) outside [0, 1]", remedy="scale it into [0, 1]"
-            )
+            raise KedgeError("a hypergraph holds a membership p(v, e) outside [0, 1]", remedy="scale it into [0, 1]")
         object.__setattr__(self, "H", _frozen_csr(incidence))
 
     @property
