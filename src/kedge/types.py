@@ -163,7 +163,7 @@ class Problem:
             object.__setattr__(self, name, _frozen(pairs))
         for side, network in enumerate((self.left, self.right)):
             if len(np.unique(self.anchors[:, side])) != len(self.anchors):
-                account = np.bincount(self.anchors[:, side]).argmax()
+                account = int(np.bincount(self.anchors[:, side]).argmax())
                 raise KedgeError(
                     f"account {network.name(account)!r} stands in more than one anchor",
                     remedy="keep one partner for each account",
