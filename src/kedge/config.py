@@ -31,13 +31,17 @@ class ReadConfig(Stage):
 
     delimiter: str = Field(default="auto", description="between columns: auto, or a character such as , ; | \\t")
     header: Literal["auto", "yes", "no"] = Field(default="auto", description="whether the first row names the columns")
-    weights: Literal["auto", "yes", "no"] = Field(default="auto", description="whether a third column is the edge's weight")
+    weights: Literal["auto", "yes", "no"] = Field(
+        default="auto", description="whether a third column is the edge's weight"
+    )
 
 
 class Config(Stage):
     """The resolved configuration of a run."""
 
-    method: str = Field(default="common-neighbours", description="what scores the pairs; a name from `kedge compare --list`")
+    method: str = Field(
+        default="common-neighbours", description="what scores the pairs; a name from `kedge compare --list`"
+    )
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
