@@ -34,6 +34,9 @@ class ReadConfig(Stage):
     weights: Literal["auto", "yes", "no"] = Field(
         default="auto", description="whether a third column is the edge's weight"
     )
+    contradictory: Literal["error", "drop"] = Field(
+        default="error", description="what to do with anchors that give one account several partners"
+    )
 
 
 class Config(Stage):
