@@ -56,13 +56,13 @@ def sniff(source: Source, config: ReadConfig, weights_wanted: bool = True) -> Di
     texts = [line for _, line in numbered]
     delimiter = _delimiter(texts, config.delimiter, source)
     rows = [_fields(line, delimiter) for line in texts]
-    # The first row may be a header that is one short or long (a data frame's index): the data rows decide.
-    width = len(rows[1]) if len(rows) > 1 else len(rows[0])
+    # A header may be one short (the index of a data frame has no name), so most rows decide, not the first.
+    width = _most_common([len(row) for row in rows])
     if width < 2:
         raise KedgeError(
             f"has one column where two are needed (delimiter {delimiter!r})",
             file=source.path,
-            line=numbered[min(1, len(numbered) - 1)][0] + 1,
+            line=numbered[0][0] + 1,
             remedy="state the delimiter with --set read.delimiter=...",
         )
     header = tuple(field.strip() for field in rows[0]) if _has_header(rows, config.header) else None
@@ -99,11 +99,10 @@ def _delimiter(lines: Sequence[str], stated: str, source: Source) -> str:
             raise KedgeError(f"read.delimiter {stated!r} is not one character", remedy="write e.g. , or ; or \\t")
         return delimiter
     # The delimiter that cuts most rows into the same number of at least two columns; earlier ones win ties.
-    body = lines[1:] if len(lines) > 1 else lines
     best, best_share = None, 0.0
     for delimiter in _DELIMITERS:
-        widths = [len(_fields(line, delimiter)) for line in body]
-        common = max(set(widths), key=widths.count)
+        widths = [len(_fields(line, delimiter)) for line in lines]
+        common = _most_common(widths)
         share = widths.count(common) / len(widths) if common >= 2 else 0.0
         if share > best_share:
             best, best_share = delimiter, share
@@ -114,6 +113,11 @@ def _delimiter(lines: Sequence[str], stated: str, source: Source) -> str:
             remedy="separate the two ids by tab, comma, semicolon, | or space, or state --set read.delimiter=...",
         )
     return best
+
+
+def _most_common(widths: Sequence[int]) -> int:
+    """The width that most rows have; of two equally frequent ones the one seen first."""
+    return max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
 
 
 def _is_number(text: str) -> bool:
