@@ -1,12 +1,14 @@
 """The run directory and every other file that kedge writes."""
 
 from kedge.store.atomic import refuse_overwrite, write_atomically
-from kedge.store.formats import ARRAYS, JSON, SPARSE, TABLE, Format, dump_json
+from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, Format, dump_json
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
 
 __all__ = [
+    "ALIGNMENT",
     "ARRAYS",
     "JSON",
+    "NETWORK",
     "SPARSE",
     "TABLE",
     "Format",

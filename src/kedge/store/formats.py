@@ -12,7 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["ARRAYS", "JSON", "SPARSE", "TABLE", "Format", "dump_json"]
+from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
+from kedge.types import Network
+
+__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "Format", "dump_json"]
 
 T = TypeVar("T")
 
@@ -71,3 +74,49 @@ SPARSE: Format[csr_array] = Format(_dump_sparse, _load_sparse)
 JSON: Format[Any] = Format(
     lambda value, file: file.write(dump_json(value).encode()), lambda path: json.loads(path.read_text("utf-8"))
 )
+
+
+def _dump_network(value: Network, file: BinaryIO) -> None:
+    ids = value.ids.cast(pa.large_string())
+    if ids.offset:
+        ids = pa.concat_arrays([ids])
+    _, offsets, text = ids.buffers()
+    adjacency = value.adjacency
+    arrays: dict[str, NDArray[Any]] = {
+        "indptr": adjacency.indptr,
+        "indices": adjacency.indices,
+        "id_offsets": np.frombuffer(offsets, np.int64)[: len(ids) + 1],
+        "id_text": np.frombuffer(text, np.uint8) if text is not None else np.empty(0, np.uint8),
+    }
+    if not (adjacency.data == 1).all():
+        arrays["weights"] = adjacency.data
+    _dump_arrays(arrays, file)
+
+
+def _load_network(path: Path) -> Network:
+    held = _load_arrays(path)
+    n = len(held["indptr"]) - 1
+    weights = held.get("weights", np.ones(len(held["indices"]), np.float32))
+    buffers = [None, pa.py_buffer(held["id_offsets"]), pa.py_buffer(held["id_text"])]
+    ids = pa.Array.from_buffers(pa.large_string(), n, buffers)
+    return Network(csr_array((weights, held["indices"], held["indptr"]), shape=(n, n)), ids)
+
+
+def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
+    if isinstance(value, SparseAlignment):
+        _dump_sparse(value.scores, file)
+    elif isinstance(value, VectorAlignment):
+        _dump_arrays({"left": value.left, "right": value.right}, file)
+    else:
+        raise TypeError(f"no format for {type(value).__name__}")
+
+
+def _load_alignment(path: Path) -> Alignment:
+    held = _load_arrays(path)
+    if "left" in held:
+        return VectorAlignment(held["left"], held["right"])
+    return SparseAlignment(_load_sparse(path))
+
+
+NETWORK: Format[Network] = Format(_dump_network, _load_network)
+ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
