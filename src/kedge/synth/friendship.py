@@ -20,9 +20,12 @@ from kedge.types import FloatArray, IntArray
 
 __all__ = ["Layer", "Society", "distinct", "draw", "power_law", "society"]
 
-# What a block may take up of a person: a circle becomes nearly a clique, a community stays looser.
-CIRCLE_FILL = 0.6
-COMMUNITY_FILL = 0.4
+# The share of a block that one person may know: a circle becomes nearly a clique, a community stays looser.
+CIRCLE_FILL = 0.9
+COMMUNITY_FILL = 0.7
+# How much of one's popularity comes from the surroundings, next to one's own part of 1.
+COMMUNITY_TOGETHER = 1.0
+CIRCLE_TOGETHER = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,16 @@ class Layer:
 
 @dataclass(frozen=True)
 class Society:
-    """Layers from the smallest blocks to the one world, and the community of each person."""
+    """Layers from the smallest blocks to the one world, and the community and circle of each person."""
 
     layers: tuple[Layer, ...]
     community: IntArray
-    communities: int
+    circle: IntArray
+
+    @property
+    def communities(self) -> int:
+        """How many communities there are."""
+        return int(self.community[-1]) + 1
 
 
 def power_law(rng: np.random.Generator, n: int, exponent: float, least: float, most: float) -> FloatArray:
@@ -73,13 +81,14 @@ def society(
 
     `cutoff`: the largest weight over the mean one. `mixing`: the share of friendships spent on the world.
     """
-    theta = power_law(rng, persons, exponent, 1.0, _largest(exponent, cutoff))
-    theta *= mean_degree / theta.mean()
     coarse = _cut(rng, persons, communities, exponent=2.0, spread=50.0)
     circle_size = 4 + mean_degree / 2
     fine = _cut(rng, persons, max(1, round(persons / circle_size)), exponent=2.0, spread=10.0)
     fine = np.unique(np.concatenate([coarse, fine]))
     world = np.array([0, persons])
+    theta = power_law(rng, persons, exponent, 1.0, _largest(exponent, cutoff))
+    theta *= mean_degree / theta.mean()
+    theta = _seated(rng, theta, coarse, fine)
 
     layers: list[Layer] = []
     spent = np.zeros(persons)
@@ -90,8 +99,29 @@ def society(
         weight = np.minimum(share * theta - spent, room).clip(min=0)
         spent += weight
         layers.append(Layer(start, weight))
-    community = np.repeat(np.arange(len(coarse) - 1, dtype=np.int32), np.diff(coarse))
-    return Society(tuple(layers), community, len(coarse) - 1)
+    return Society(tuple(layers), _block(coarse), _block(fine))
+
+
+def _block(start: IntArray) -> IntArray:
+    """The block of each person, ascending."""
+    return np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+
+
+def _seated(rng: np.random.Generator, theta: FloatArray, coarse: IntArray, fine: IntArray) -> FloatArray:
+    """The same weights, dealt so that popular persons sit together and in the larger communities.
+
+    Popularity is a matter of one's surroundings, too: without that the friends of a popular person would hardly
+    know each other, and the network as a whole would have few triangles.
+    """
+    score = rng.standard_normal(len(theta))
+    for start, togetherness in ((coarse, COMMUNITY_TOGETHER), (fine, CIRCLE_TOGETHER)):
+        sizes = np.diff(start)
+        block = np.log(sizes) + rng.standard_normal(len(sizes)) if start is coarse else rng.standard_normal(len(sizes))
+        member = np.repeat(block, sizes)
+        score += togetherness * (member - member.mean()) / max(float(member.std()), 1e-9)
+    dealt = np.empty_like(theta)
+    dealt[np.argsort(score, kind="stable")] = np.sort(theta)
+    return dealt
 
 
 def _largest(exponent: float, cutoff: float) -> float:
@@ -122,7 +152,7 @@ def draw(layer: Layer, edges: int, rng: np.random.Generator) -> NDArray[np.int64
     place *= cumulative[-1]
     last = len(layer.weight) - 1
     first = np.minimum(np.searchsorted(cumulative, place, side="right") - 1, last).astype(np.int32)
-    block = np.repeat(np.arange(len(layer.start) - 1, dtype=np.int32), np.diff(layer.start))[first]
+    block = _block(layer.start)[first]
     low, high = cumulative[layer.start[:-1]], cumulative[layer.start[1:]]
     place = rng.random(edges)
     place *= (high - low)[block]

@@ -27,15 +27,15 @@ def planted(
     *,
     communities: int | None = None,
     exponent: float = 2.5,
-    cutoff: float = 40.0,
-    mixing: float = 0.2,
-    circle_share: float = 0.3,
+    cutoff: float = 25.0,
+    mixing: float = 0.1,
+    circle_share: float = 0.4,
 ) -> Planted:
     """Two networks of which `anchors` persons are in both, with exact counts of accounts and edges.
 
     `overlap`: of the left edges between two persons in both networks, the share that exists on the right too.
-    `communities`: how many, about (default: so many that a mean one holds five times the mean number of
-    friends). `exponent`: of the power law of popularity, whose largest value is `cutoff` × the mean.
+    `communities`: how many, about (default: so many that a mean one holds 10 persons plus 2.5 times
+    the mean number of friends). `exponent`: of the power law of popularity, whose largest value is `cutoff` × the mean.
     `mixing`: the share of friendships with anybody at all; `circle_share`: with one's small circle; the rest
     is with one's community.
     """
@@ -59,7 +59,7 @@ def planted(
     # What the people of the busier side need; the pool draws more where both sides together show more.
     mean_degree = max(2 * wish.left_edges / wish.left_nodes, 2 * wish.right_edges / wish.right_nodes)
     if communities is None:
-        communities = max(1, round(persons / (10 + 5 * mean_degree)))
+        communities = max(1, round(persons / (10 + 2.5 * mean_degree)))
     communities = checked_count("communities", communities, 1)
     if communities > persons:
         raise KedgeError(f"{communities} communities for {persons} persons", remedy=f"give at most {persons}")

@@ -17,6 +17,13 @@ __all__ = ["BOTH", "LEFT", "RIGHT", "Edges", "Pool", "assign", "kinds", "natural
 LEFT, RIGHT, BOTH = 1, 2, 3  # bits: a person or an edge is on the left, on the right, on both
 _ROUNDS = 8
 
+# How much of a leaning to one network comes from whom, next to a friendship's own chance of 1. Habits of whole
+# blocks keep triangles together; habits of persons and blocks make degrees on the two sides differ.
+PERSON_LEANS = 0.3
+COMMUNITY_LEANS = 0.5
+CIRCLE_LEANS = 0.5
+COMMUNITY_JOINS = 0.5
+
 
 @dataclass
 class Edges:
@@ -50,7 +57,9 @@ def lowest(values: FloatArray, k: int) -> NDArray[np.bool_]:
 
 def kinds(wish: Wish, world: Society, rng: np.random.Generator) -> NDArray[np.uint8]:
     """LEFT, RIGHT or BOTH for each person, in exact numbers; a community leans to one network or the other."""
-    leaning = rng.standard_normal(wish.persons) + rng.standard_normal(world.communities)[world.community]
+    leaning = (
+        rng.standard_normal(wish.persons) + COMMUNITY_JOINS * rng.standard_normal(world.communities)[world.community]
+    )
     left_only = lowest(leaning, wish.left_nodes - wish.anchors)
     right_only = lowest(-leaning, wish.right_nodes - wish.anchors)
     kind = np.full(wish.persons, BOTH, np.uint8)
@@ -140,15 +149,18 @@ def assign(wish: Wish, counts: Counts, pooled: Pool, world: Society, rng: np.ran
     A friendship leans to the left or the right as its two persons and their community do, plus noise of its
     own. Among persons in both, the ones that lean most show on that side only and the middle shows on both.
     """
-    person = rng.standard_normal(wish.persons, np.float32)
-    community = rng.standard_normal(world.communities, np.float32)
+    person = np.float32(PERSON_LEANS) * rng.standard_normal(wish.persons, np.float32)
+    habits = [
+        (home, np.float32(leans) * rng.standard_normal(int(home[-1]) + 1, np.float32))
+        for home, leans in ((world.community, COMMUNITY_LEANS), (world.circle, CIRCLE_LEANS))
+    ]
 
     def leaning(key: NDArray[np.int64]) -> NDArray[np.float32]:
         a, b = key >> 32, key & 0xFFFFFFFF
         lean = rng.standard_normal(len(key), np.float32)
-        lean += np.float32(0.5) * (person[a] + person[b])
-        home = world.community[a]
-        lean += np.where(home == world.community[b], np.float32(0.7) * community[home], np.float32(0))
+        lean += person[a] + person[b]
+        for home, habit in habits:
+            lean += np.where(home[a] == home[b], habit[home[a]], np.float32(0))
         return lean
 
     left = pooled.left[lowest(leaning(pooled.left), wish.left_edges - counts.left_among)]
