@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, synthesis
+from kedge.cli import about, data, exporting, matching, synthesis
 
 __all__ = ["app", "main"]
 
@@ -37,7 +37,16 @@ def _kedge(
     pass
 
 
-for _command in (data.check, synthesis.synth, about.config, about.doctor):
+for _command in (
+    matching.demo,
+    data.check,
+    matching.match,
+    matching.evaluate,
+    exporting.export,
+    synthesis.synth,
+    about.config,
+    about.doctor,
+):
     app.command()(_command)
 
 

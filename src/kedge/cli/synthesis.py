@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -15,7 +16,7 @@ from kedge.errors import KedgeError
 if TYPE_CHECKING:
     from kedge.synth import Planted
 
-__all__ = ["synth"]
+__all__ = ["synth", "write_pair"]
 
 
 @guarded
@@ -80,7 +81,7 @@ def synth(
         for note in made.notes:
             reporter.note(note)
         reporter.stage("writing")
-        _write(made, out, train, seed, format)
+        write_pair(made, out, train, seed, format)
     summary = {"directory": str(out), "notes": list(made.notes), "realised": dict(made.realised)}
     if json:
         print_json(summary)
@@ -92,13 +93,15 @@ def synth(
         print_table(f"Planted in {out}", ("", ""), rows)
 
 
-def _write(made: Planted, out: Path, train: float, seed: int, format: str) -> None:
+def write_pair(made: Planted, out: Path, train: float, seed: int, format: str) -> None:
+    """Put a planted pair into a directory: left, right, anchors, train, test and synth.json."""
     from kedge.store import dump_json, write_atomically
     from kedge.store.atomic import translate_disk_errors
     from kedge.synth import anchor_table, edge_table, split
 
     train_pairs, test_pairs = split(made.anchors, train, seed)
-    tables = {
+    # Made one at a time, just before writing: at full size each is half a gigabyte.
+    tables: dict[str, Callable[[], Any]] = {
         "left": lambda: edge_table(made.left, seed),
         "right": lambda: edge_table(made.right, seed + 1),
         "anchors": lambda: anchor_table(made.left, made.right, made.anchors),

@@ -15,9 +15,10 @@ from kedge.ingest.anchors import AnchorReport
 from kedge.ingest.edges import EdgeReport
 from kedge.types import IntArray, Network
 
-__all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check"]
+__all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "estimate_cost"]
 
 # Measured by benchmarks/match_cost.py on planted pairs; a rough guide, said as such.
+_CPU_SECONDS_FLOOR: Final = 2.0
 _CPU_SECONDS_PER_EDGE: Final = 6e-5
 _BYTES_PER_EDGE: Final = 220
 _BYTES_FLOOR: Final = 300 << 20
@@ -78,7 +79,7 @@ def check(
     """Describe two networks and their anchors (accounts, -1 for unknown ones)."""
     facts = [_describe(*side) for side in (left, right)]
     known = None if anchors is None else _describe_anchors(left[0], right[0], *anchors)
-    edges = facts[0].edges + facts[1].edges
+    seconds, megabytes = estimate_cost(left[0], right[0])
     warnings = [
         *_network_warnings("left", left[0], facts[0]),
         *_network_warnings("right", right[0], facts[1]),
@@ -89,9 +90,18 @@ def check(
         facts[0],
         facts[1],
         known,
-        cpu_seconds=round(2 + edges * _CPU_SECONDS_PER_EDGE, 1),
-        peak_mb=round((_BYTES_FLOOR + edges * _BYTES_PER_EDGE) / 1e6),
+        cpu_seconds=seconds,
+        peak_mb=megabytes,
         warnings=tuple(warnings),
+    )
+
+
+def estimate_cost(left: Network, right: Network) -> tuple[float, float]:
+    """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings."""
+    edges = left.edges + right.edges
+    return (
+        round(_CPU_SECONDS_FLOOR + edges * _CPU_SECONDS_PER_EDGE, 1),
+        round((_BYTES_FLOOR + edges * _BYTES_PER_EDGE) / 1e6),
     )
 
 

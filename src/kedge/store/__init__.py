@@ -1,7 +1,8 @@
 """The run directory and every other file that kedge writes."""
 
 from kedge.store.atomic import refuse_overwrite, write_atomically
-from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, Format, dump_json
+from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json
+from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
 
 __all__ = [
@@ -11,15 +12,18 @@ __all__ = [
     "NETWORK",
     "SPARSE",
     "TABLE",
+    "TEXT",
     "Format",
     "Identity",
     "Run",
     "cpu_seconds",
     "dump_json",
+    "from_plain",
     "hash_file",
     "open_run",
     "peak_mb",
     "read_manifest",
     "refuse_overwrite",
+    "to_plain",
     "write_atomically",
 ]

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
 from kedge.types import Network
 
-__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "Format", "dump_json"]
+__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "TEXT", "Format", "dump_json"]
 
 T = TypeVar("T")
 
@@ -71,6 +71,7 @@ def _load_sparse(path: Path) -> csr_array:
 TABLE: Format[pa.Table] = Format(_dump_table, _load_table)
 ARRAYS: Format[dict[str, NDArray[Any]]] = Format(_dump_arrays, _load_arrays)
 SPARSE: Format[csr_array] = Format(_dump_sparse, _load_sparse)
+TEXT: Format[str] = Format(lambda value, file: file.write(value.encode()), lambda path: path.read_text("utf-8"))
 JSON: Format[Any] = Format(
     lambda value, file: file.write(dump_json(value).encode()), lambda path: json.loads(path.read_text("utf-8"))
 )
