@@ -12,8 +12,8 @@ all accounts; Dijkstra's search, cut off where staying free is better, settles t
 
 Ties. `greedy` takes the pair of larger gain, then of lower left, then of lower right account. `many-to-one` takes the
 lower right account. `optimal` prefers the same among equally good assignments as far as the order of work allows: left
-accounts are served by their best gain, then by number, and each looks at its candidates by gain, then by number. The result
-is a function of the gains and the numbering alone; the total does not depend on the numbering.
+accounts are served by their best gain, then by number, and each looks at its candidates by gain, then by number. The
+result is a function of the gains and the numbering alone; the total does not depend on the numbering.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _bid(indptr: Any, columns: Any, steps: Any, served: Any, partner: Any, holde
     """Let each account in turn take its best candidate and raise its price by the lead over the second best.
 
     Exact: after every bid each account holds its best offer at the current prices, and a price above 0 has a holder. An
-    account with no lead (a tie with a held candidate) is left to the search. Returns the accounts that still have to be settled.
+    account with no lead (a tie with a held candidate) is left to the search. Returns the accounts still to be settled.
     """
     left_over = []
     budget = rounds * len(served)
@@ -97,9 +97,7 @@ def _bid(indptr: Any, columns: Any, steps: Any, served: Any, partner: Any, holde
             for e in range(indptr[u], indptr[u + 1]):
                 profit = steps[e] - price[columns[e]]
                 # An equal offer that nobody holds is as good and costs nobody a partner.
-                if profit > best or (
-                    profit == best and choice >= 0 and holder[choice] >= 0 and holder[columns[e]] < 0
-                ):
+                if profit > best or (profit == best and choice >= 0 and holder[choice] >= 0 and holder[columns[e]] < 0):
                     second = best
                     best, choice = profit, columns[e]
                 elif profit > second:
