@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kedge.errors import KedgeError
 
-__all__ = ["PRESETS", "Config", "ReadConfig", "differences", "flatten", "resolve", "to_toml"]
+__all__ = ["PRESETS", "Config", "DecideConfig", "ReadConfig", "differences", "flatten", "resolve", "to_toml"]
 
 
 class Stage(BaseModel):
@@ -39,6 +39,36 @@ class ReadConfig(Stage):
     )
 
 
+class DecideConfig(Stage):
+    """How scores become probabilities and decisions."""
+
+    assignment: Literal["optimal", "greedy", "many-to-one"] = Field(
+        default="optimal",
+        description="who gets whom: optimal or greedy one-to-one, or many-to-one (left accounts may share)",
+    )
+    holdout: float = Field(
+        default=0.25, ge=0, le=0.5, description="share of the anchors hidden to estimate probabilities"
+    )
+    folds: int = Field(
+        default=0, ge=0, description="runs with hidden anchors; 0: one, or up to 1/holdout where anchors are few"
+    )
+    precision: float = Field(
+        default=0.9, gt=0, lt=1, description="share of right ones that decided matches are to have"
+    )
+    threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="call a match from this probability on; not set: the least that gives precision",
+    )
+    floor: float = Field(
+        default=0.5, ge=0, le=1, description="the least that the threshold may be when it is estimated"
+    )
+    review: float = Field(
+        default=0.1, ge=0, le=1, description="assigned pairs from this probability up to the threshold go to review"
+    )
+
+
 class Config(Stage):
     """The resolved configuration of a run."""
 
@@ -47,6 +77,7 @@ class Config(Stage):
     )
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
+    decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
 
 
