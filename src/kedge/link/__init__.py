@@ -1,0 +1,1 @@
+"""From two networks and anchors to linked accounts."""

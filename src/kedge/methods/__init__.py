@@ -1,0 +1,1 @@
+"""Methods: problem, config, seed -> alignment."""
