@@ -17,7 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kedge.errors import KedgeError
 
-__all__ = ["PRESETS", "Config", "DecideConfig", "ReadConfig", "differences", "flatten", "resolve", "to_toml"]
+__all__ = [
+    "PRESETS",
+    "Config",
+    "DecideConfig",
+    "EvidenceConfig",
+    "ReadConfig",
+    "differences",
+    "flatten",
+    "resolve",
+    "to_toml",
+]
 
 
 class Stage(BaseModel):
@@ -69,16 +79,25 @@ class DecideConfig(Stage):
     )
 
 
+class EvidenceConfig(Stage):
+    """How evidence travels from matched accounts to their neighbours."""
+
+    rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
+    candidates: int = Field(default=10, ge=1, description="best candidates of each account that take part in a round")
+    keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
+    temperature: float = Field(default=1.0, gt=0, description="log-odds are divided by it before they become beliefs")
+    least_belief: float = Field(default=0.01, gt=0, lt=1, description="smaller beliefs say nothing to neighbours")
+
+
 class Config(Stage):
     """The resolved configuration of a run."""
 
-    method: str = Field(
-        default="common-neighbours", description="what scores the pairs; a name from `kedge compare --list`"
-    )
+    method: str = Field(default="evidence", description="what scores the pairs; a name from `kedge compare --list`")
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
     decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
+    evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
 
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {

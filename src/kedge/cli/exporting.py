@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final, Literal
+from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
@@ -60,7 +60,7 @@ def export(
         print(f"{table.num_rows:,} rows in {out}")
 
 
-def _dump(table: Any, kind: Literal["csv", "parquet", "json"], file: BinaryIO) -> None:
+def _dump(table: Any, kind: str, file: BinaryIO) -> None:
     if kind == "parquet":
         import pyarrow.parquet as pq
 
