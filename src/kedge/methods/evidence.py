@@ -25,9 +25,13 @@ def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     rank them all behind each other.
     """
     L = evidence.log_odds
-    top = float(L.data.max()) if L.nnz else 0.0
-    spread = top - float(L.data.min()) + 1.0 if L.nnz else 1.0
-    ranked = csr_array((L.data + spread * evidence.assigned, L.indices, L.indptr), shape=L.shape)
-    left, right = problem.anchors.T
-    anchors = csr_array((np.full(len(left), top + 2 * spread), (left, right)), shape=L.shape)
-    return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))
+    if L.nnz == 0:
+        return SparseAlignment(csr_array(L.astype(np.float32)))
+    rows = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
+    best_left = np.full(L.shape[0], -np.inf)
+    best_right = np.full(L.shape[1], -np.inf)
+    np.maximum.at(best_left, rows, L.data)
+    np.maximum.at(best_right, L.indices, L.data)
+    lead = np.maximum(best_left[rows], best_right[L.indices])
+    data = np.where(evidence.assigned, np.maximum(L.data, lead + 1e-3), L.data)
+    return SparseAlignment(csr_array((data.astype(np.float32), L.indices, L.indptr), shape=L.shape))
