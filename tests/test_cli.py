@@ -287,14 +287,17 @@ def test_help_costs_under_half_a_second_of_cpu():
 
 @pytest.mark.parametrize("killer", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_run_is_finished_by_the_same_command_with_the_same_bytes(pair, run, tmp_path, killer):
-    for moment in (0.4, 0.8, 1.2):
+    for moment in (0.0, 0.3, 0.7):
         out = tmp_path / f"run{moment}"
         work = subprocess.Popen(
             process(*match_words(pair, out)), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
+        assert work.stderr is not None
+        said = work.stderr.readline()
+        assert b"reading" in said
         time.sleep(moment)
         work.send_signal(killer)
-        _, said = work.communicate()
+        said += work.communicate()[1]
         assert b"Traceback" not in said
         kedge(*match_words(pair, out, "-q"))
         assert (out / "matches.parquet").read_bytes() == (run / "matches.parquet").read_bytes()
