@@ -92,7 +92,7 @@ def planted(
     realised = measure(left, right, pairs) | {"communities": world.communities}
     notes = list(counts.notes)
     for name in ("left", "right"):
-        lonely = int(realised[f"{name}_isolated"])
-        if lonely:
-            notes.append(f"{lonely} accounts on the {name} have no edge and will be missing from an edge list")
+        if lonely := realised[f"{name}_isolated"]:
+            of_all = f"{lonely} of {realised[f'{name}_nodes']} {name} accounts"
+            notes.append(f"{of_all} have no edge, because edges are too few; an edge list will not hold them")
     return Planted(left, right, pairs, tuple(notes), realised)
