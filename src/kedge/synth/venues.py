@@ -79,9 +79,13 @@ def _draws(layers: tuple[Layer, ...], edges: float, rng: np.random.Generator) ->
     return [draw(layer, round(edges * w), rng) for layer, w in zip(layers, spent / max(spent.sum(), 1e-9), strict=True)]
 
 
-def natural_shares(world: Society, kind: NDArray[np.uint8], rng: np.random.Generator) -> tuple[float, float, IntArray]:
+def natural_shares(
+    wish: Wish, world: Society, kind: NDArray[np.uint8], rng: np.random.Generator
+) -> tuple[float, float, IntArray]:
     """The share of the left's and of the right's friendships among persons in both; and the counts behind it."""
-    found = np.bincount(_where(np.concatenate(_draws(world.layers, 200_000, rng)), kind), minlength=4).astype(np.int64)
+    some = min(200_000, 1000 + 10 * (wish.left_edges + wish.right_edges))
+    drawn = np.concatenate(_draws(world.layers, some, rng))
+    found = np.bincount(_where(drawn, kind), minlength=4).astype(np.int64)
     return (
         float(found[BOTH] / max(1, found[BOTH] + found[LEFT])),
         float(found[BOTH] / max(1, found[BOTH] + found[RIGHT])),
