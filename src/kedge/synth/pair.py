@@ -24,7 +24,8 @@ class Planted:
     """Two networks whose whole truth is known.
 
     `anchors` int64 [m, 2] holds (left account, right account) of every person in both, in no order. `notes` are
-    sentences for people: what was adjusted and what could not be had. `realised` are the figures that came out, see `measure`.
+    sentences for people: what was adjusted and what could not be had. `realised` are the figures that came out
+    (`measure` lists them).
     """
 
     left: Network
