@@ -15,11 +15,11 @@ __all__ = ["align", "scores"]
 
 def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
-    return scores(problem, propagate(problem, config.evidence))
+    return scores(propagate(problem, config.evidence))
 
 
-def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Log-odds, raised for assigned pairs so that they lead their row and column; anchors lead everything.
+def scores(evidence: Evidence) -> SparseAlignment:
+    """Log-odds, raised for assigned pairs by just enough that they lead their row and column.
 
     Among accounts that the networks cannot tell apart the assignment chooses consistently, where a tie would
     rank them all behind each other.
