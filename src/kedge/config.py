@@ -89,6 +89,27 @@ class EvidenceConfig(Stage):
     least_belief: float = Field(default=0.01, gt=0, lt=1, description="smaller beliefs say nothing to neighbours")
 
 
+class PartitionConfig(Stage):
+    """How a large network is cut into parts (Algorithm 1)."""
+
+    n_max: int = Field(default=15_000, ge=2, description="N_max: the most accounts that a part may have")
+    n_min: int = Field(default=1_000, ge=1, description="N_min: parts with fewer accounts are merged into others")
+    rounds: int = Field(default=10, ge=1, description="T: how often parts that are too large are split again")
+    merge: Literal["edges", "paper"] = Field(
+        default="edges",
+        description="where small parts go: to the part with most edges to them, or (paper) to a random one",
+    )
+    shared: int = Field(default=1_000, ge=0, description="N: accounts that stand in every part")
+    shared_by: Literal["bridges", "paper"] = Field(
+        default="bridges",
+        description="which accounts are shared: those that touch most parts, or (paper) the top degrees",
+    )
+    shared_edges: int = Field(
+        default=16, ge=1, description="bridges: edges to other shared accounts that each keeps outside its own part"
+    )
+    anchors_first: bool = Field(default=False, description="take anchored accounts as shared ones first")
+
+
 class Config(Stage):
     """The resolved configuration of a run."""
 
@@ -96,13 +117,14 @@ class Config(Stage):
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
     decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
+    partition: PartitionConfig = Field(default_factory=PartitionConfig, description="how large networks are cut")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
 
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper": {},
+    "paper": {"partition": {"merge": "paper", "shared_by": "paper"}},
 }
 
 
