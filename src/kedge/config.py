@@ -110,6 +110,19 @@ class PartitionConfig(Stage):
     anchors_first: bool = Field(default=False, description="take anchored accounts as shared ones first")
 
 
+class EngineConfig(Stage):
+    """Where the parts of a large network are trained."""
+
+    name: Literal["serial", "processes", "dask"] = Field(
+        default="processes", description="serial, processes (on this machine) or dask (on a cluster)"
+    )
+    workers: int = Field(default=0, ge=0, description="processes: how many; 0: one a core, or as many as memory allows")
+    max_memory_mb: float = Field(default=0, ge=0, description="memory to stay within; 0: four fifths of what is free")
+    address: str = Field(default="", description="dask: the scheduler, e.g. tcp://host:8786")
+    timeout: float = Field(default=0, ge=0, description="seconds after which a job counts as hung; 0: never")
+    retries: int = Field(default=2, ge=0, description="how often a job is run again whose worker died")
+
+
 class Config(Stage):
     """The resolved configuration of a run."""
 
@@ -117,6 +130,7 @@ class Config(Stage):
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
     decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
+    engine: EngineConfig = Field(default_factory=EngineConfig, description="where parts are trained")
     partition: PartitionConfig = Field(default_factory=PartitionConfig, description="how large networks are cut")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
