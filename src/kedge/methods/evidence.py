@@ -12,6 +12,9 @@ from kedge.types import Problem
 
 __all__ = ["align", "scores"]
 
+_RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
+_LEAST = 1e-30
+
 
 def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
@@ -19,15 +22,16 @@ def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # no
 
 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Log-odds, raised for assigned pairs so that they lead their row and column; anchors lead everything.
+    """Log-beliefs, raised a little for assigned pairs; anchors lead everything.
 
-    Among accounts that the networks cannot tell apart the assignment chooses consistently, where a tie would
-    rank them all behind each other.
+    A belief weighs a pair against the rivals of both its accounts, so it ranks better than the log-odds alone. Among
+    accounts that the networks cannot tell apart the assignment chooses, consistently, where a tie would rank them
+    all behind each other; the raise is too small to overrule clear evidence.
     """
-    L = evidence.log_odds
-    top = float(L.data.max()) if L.nnz else 0.0
-    spread = top - float(L.data.min()) + 1.0 if L.nnz else 1.0
-    ranked = csr_array((L.data + spread * evidence.assigned, L.indices, L.indptr), shape=L.shape)
+    beliefs = evidence.beliefs
+    # Beliefs may underflow; the log-odds still order what is left.
+    data = np.log(np.maximum(beliefs.data, _LEAST)) + 1e-3 * np.clip(evidence.log_odds.data, -100, 100)
+    ranked = csr_array((data + _RAISE * evidence.assigned, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
     left, right = problem.anchors.T
-    anchors = csr_array((np.full(len(left), top + 2 * spread), (left, right)), shape=L.shape)
+    anchors = csr_array((np.full(len(left), 2.0 * _RAISE), (left, right)), shape=beliefs.shape)
     return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))
