@@ -25,10 +25,11 @@ from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
 from kedge.link.profile import Profile, profile
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.types import FloatArray, IntArray, Network, Problem
 
-__all__ = ["Evidence", "Term", "edge_rates", "propagate", "terms"]
+__all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
 
+_FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 _BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
 
 
@@ -80,6 +81,26 @@ def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: flo
     return csr_array((values, (rows, columns)), shape=L.shape)
 
 
+def pattern(network: Network) -> csr_array:
+    """The adjacency with every weight 1: evidence counts edges."""
+    A = network.adjacency
+    return csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+
+
+def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
+    """P without the beliefs between the largest hubs, where there are more pairs to speak to than `work`.
+
+    A pair (a, b) speaks to d_a d_b pairs, and the more it speaks to the less it says to each.
+    """
+    rows = owners(P)
+    cost = problem.left.degrees[rows] * problem.right.degrees[P.indices]
+    if cost.sum() <= work:
+        return P
+    order = np.argsort(cost / P.data, kind="stable")
+    kept = np.sort(order[np.cumsum(cost[order]) <= work])
+    return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
+
+
 def _one_round(
     problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
 ) -> csr_array:
@@ -90,7 +111,7 @@ def _one_round(
     degrees = [network.degrees.astype(np.float64) for network in networks]
     rho = [np.minimum(belief.sum(axis=1), 1.0) for belief in beliefs]
     alone = [
-        term + 0.5 * (network.adjacency @ np.log1p(-mass * rate))
+        term + 0.5 * (pattern(network) @ np.log1p(-mass * rate))
         for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
     ]
     shapes = (looks.left, looks.right)
@@ -144,15 +165,17 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     s, t = edge_rates(problem)
     looks = profile(problem)
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
+    work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     trace: list[float] = []
     for turn in range(config.rounds):
-        support = P
+        before = P
+        support = _affordable(problem, P, work)
         last = turn == config.rounds - 1
         L = _one_round(problem, support, (s, t), looks, prior, config.keep if last else config.candidates)
         heat = (config.first_temperature / config.temperature) ** max(1 - turn / max(config.rounds - 3, 1), 0)
         belief = two_sided(L, config.temperature * heat)
         P = _with_anchors(problem, L, belief, config.least_belief)
-        trace.append(float(abs(P - support).sum() / max(sum(shape) / 2, 1)))
+        trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
     return Evidence(L, support, beliefs, matched(L), looks, s, t, config.rounds, tuple(trace))
 

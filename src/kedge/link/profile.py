@@ -1,6 +1,6 @@
 """How alike two accounts look without any matched neighbour: a prior from the shapes of their neighbourhoods.
 
-Each account has a few numbers that need no anchors (degree, neighbours' degrees, triangles), turned into normal
+Each account has a few numbers that need no anchors (its degree, its neighbours' degrees), turned into normal
 scores. On the anchors the two sides' numbers are jointly normal with canonical correlations r_i, which gives
 
     log f(x, y) / f(x) f(y) = sum_i -log(1 - r_i²)/2 - (r_i² (x_i² + y_i²) - 2 r_i x_i y_i) / 2(1 - r_i²)
@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -40,9 +41,13 @@ class Profile:
 
 
 def describe(network: Network) -> FloatArray:
-    """Normal scores of each account's degree, [n, 1]."""
-    numbers = [network.degrees.astype(np.float64)]
-    return np.column_stack([ndtri((rankdata(number) - 0.5) / max(network.n, 1)) for number in numbers])
+    """Normal scores of each account's degree and its neighbours' mean log-degree, [n, 2]."""
+    degree = network.degrees.astype(np.float64)
+    pattern = csr_array(
+        (np.ones(network.adjacency.nnz), network.adjacency.indices, network.adjacency.indptr), shape=(network.n,) * 2
+    )
+    around = (pattern @ np.log1p(degree)) / np.maximum(degree, 1)
+    return np.column_stack([ndtri((rankdata(number) - 0.5) / max(network.n, 1)) for number in (degree, around)])
 
 
 def profile(problem: Problem) -> Profile:

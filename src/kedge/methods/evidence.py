@@ -1,4 +1,4 @@
-"""The evidence method: candidates ranked by their log-odds, the assigned partner first."""
+"""The evidence method: candidates ranked by belief, in the form that held-back anchors prefer."""
 
 from __future__ import annotations
 
@@ -7,31 +7,17 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.evidence import Evidence, propagate
+from kedge.link.choice import FORMS, choose, ranking_scores
 from kedge.types import Problem
 
-__all__ = ["align", "scores"]
-
-_RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
-_LEAST = 1e-30
+__all__ = ["align"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
+def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
-    return scores(problem, propagate(problem, config.evidence))
-
-
-def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Log-beliefs, raised a little for assigned pairs; anchors lead everything.
-
-    A belief weighs a pair against the rivals of both its accounts, so it ranks better than the log-odds alone. Among
-    accounts that the networks cannot tell apart the assignment chooses, consistently, where a tie would rank them
-    all behind each other; the raise is too small to overrule clear evidence.
-    """
-    beliefs = evidence.beliefs
-    # Beliefs may underflow; the log-odds still order what is left.
-    data = np.log(np.maximum(beliefs.data, _LEAST)) + 1e-3 * np.clip(evidence.log_odds.data, -100, 100)
-    ranked = csr_array((data + _RAISE * evidence.assigned, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
+    form = FORMS[choose(problem, config.evidence, seed)]
+    ranked = ranking_scores(form(problem, config.evidence))
     left, right = problem.anchors.T
-    anchors = csr_array((np.full(len(left), 2.0 * _RAISE), (left, right)), shape=beliefs.shape)
+    top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
+    anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
     return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))
