@@ -17,7 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kedge.errors import KedgeError
 
-__all__ = ["PRESETS", "Config", "ReadConfig", "differences", "flatten", "resolve", "to_toml"]
+__all__ = [
+    "PRESETS",
+    "Config",
+    "DecideConfig",
+    "EvidenceConfig",
+    "ReadConfig",
+    "differences",
+    "flatten",
+    "resolve",
+    "to_toml",
+]
 
 
 class Stage(BaseModel):
@@ -34,13 +44,58 @@ class ReadConfig(Stage):
     weights: Literal["auto", "yes", "no"] = Field(
         default="auto", description="whether a third column is the edge's weight"
     )
+    contradictory: Literal["error", "drop"] = Field(
+        default="error", description="what to do with anchors that give one account several partners"
+    )
+
+
+class DecideConfig(Stage):
+    """How scores become probabilities and decisions."""
+
+    assignment: Literal["optimal", "greedy", "many-to-one"] = Field(
+        default="optimal",
+        description="who gets whom: optimal or greedy one-to-one, or many-to-one (left accounts may share)",
+    )
+    holdout: float = Field(
+        default=0.25, ge=0, le=0.5, description="share of the anchors hidden to estimate probabilities"
+    )
+    folds: int = Field(
+        default=0, ge=0, description="runs with hidden anchors; 0: one, or up to 1/holdout where anchors are few"
+    )
+    precision: float = Field(
+        default=0.9, gt=0, lt=1, description="share of right ones that decided matches are to have"
+    )
+    threshold: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="call a match from this probability on; not set: the least that gives precision",
+    )
+    floor: float = Field(
+        default=0.5, ge=0, le=1, description="the least that the threshold may be when it is estimated"
+    )
+    review: float = Field(
+        default=0.1, ge=0, le=1, description="assigned pairs from this probability up to the threshold go to review"
+    )
+
+
+class EvidenceConfig(Stage):
+    """How evidence travels from matched accounts to their neighbours."""
+
+    rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
+    candidates: int = Field(default=10, ge=1, description="best candidates of each account that take part in a round")
+    keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
+    temperature: float = Field(default=1.0, gt=0, description="log-odds are divided by it before they become beliefs")
+    least_belief: float = Field(default=0.01, gt=0, lt=1, description="smaller beliefs say nothing to neighbours")
 
 
 class HypergraphConfig(Stage):
     """How hyperedges are drawn from a network."""
 
-    builders: tuple[Literal["neighbourhood", "anchor", "centrality", "latent"], ...] = Field(
-        default=("neighbourhood",), min_length=1, description="which constructions to use; several are put side by side"
+    builders: str = Field(
+        default="neighbourhood",
+        pattern=r"^(neighbourhood|anchor|centrality|latent)(\+(neighbourhood|anchor|centrality|latent))*$",
+        description="neighbourhood, anchor, centrality, latent, or several put side by side: neighbourhood+centrality",
     )
     nearest: int = Field(
         default=32,
@@ -129,14 +184,14 @@ class MgcnConfig(Stage):
 class Config(Stage):
     """The resolved configuration of a run."""
 
-    method: str = Field(
-        default="common-neighbours", description="what scores the pairs; a name from `kedge compare --list`"
-    )
+    method: str = Field(default="evidence", description="what scores the pairs; a name from `kedge compare --list`")
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
+    decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
     mgcn: MgcnConfig = Field(default_factory=MgcnConfig, description="how a network is embedded")
     hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
+    evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
 
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {

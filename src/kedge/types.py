@@ -21,6 +21,7 @@ from kedge.errors import KedgeError
 
 __all__ = [
     "DECISIONS",
+    "BoolArray",
     "FloatArray",
     "Hypergraph",
     "IntArray",
@@ -33,6 +34,7 @@ __all__ = [
     "as_pairs",
 ]
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Side: TypeAlias = Literal["left", "right"]
@@ -242,7 +244,9 @@ class Matches:
 
     One row a candidate: `left` and `right` accounts, `rank` from 1 within the left account, `score` of the
     method, calibrated `probability`, `margin` of the score to the best other candidate, and `decision`, an
-    index into `DECISIONS`. A row decided "match" is the account's assigned partner.
+    index into `DECISIONS`. `counterpart` is the probability that the left account has any counterpart; divided by it,
+    `probability` is the one among accounts known to have one. `assigned` marks the pairs of the assignment, sure
+    or not; a row decided "match" or "review" is one of them.
     """
 
     left_ids: pa.Array
@@ -254,9 +258,11 @@ class Matches:
     probability: FloatArray
     margin: FloatArray
     decision: IntArray
+    counterpart: FloatArray
+    assigned: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        names = ("left", "right", "rank", "score", "probability", "margin", "decision")
+        names = ("left", "right", "rank", "score", "probability", "margin", "decision", "counterpart", "assigned")
         lengths = {name: len(getattr(self, name)) for name in names}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"columns of unequal length: {lengths}")
@@ -265,6 +271,11 @@ class Matches:
 
     def __len__(self) -> int:
         return len(self.left)
+
+    def partners(self, decision: str | None = None) -> dict[int, int]:
+        """Left account -> assigned right account: all of them, or those with one of the `DECISIONS`."""
+        rows = self.assigned if decision is None else self.assigned & (self.decision == DECISIONS.index(decision))
+        return dict(zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True))
 
     def table(self) -> pa.Table:
         """The rows with the users' own ids, as an Arrow table."""
@@ -278,6 +289,8 @@ class Matches:
                 "probability": pa.array(self.probability.astype(np.float32)),
                 "margin": pa.array(self.margin.astype(np.float32)),
                 "decision": words.take(pa.array(self.decision.astype(np.int64))),
+                "counterpart": pa.array(self.counterpart.astype(np.float32)),
+                "assigned": pa.array(self.assigned),
             }
         )
 

@@ -44,7 +44,7 @@ def build_hypergraph(
     network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
-    return unite([BUILDERS[name](network, config, seed, anchors) for name in config.builders])
+    return unite([BUILDERS[name](network, config, seed, anchors) for name in config.builders.split("+")])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Shapes: n accounts, m hyperedges, d dimensions. A and H are scipy matrices, made
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -32,8 +32,9 @@ ACTIVATIONS: Final[Mapping[str, Callable[[Tensor], Tensor]]] = {
 }
 
 
-def _inverse_root(values: FloatArray) -> FloatArray:
-    """values^-1/2, and 0 where a value is 0: an account in no edge neither gives nor takes."""
+def _inverse_root(sums: Any) -> FloatArray:
+    """sums^-1/2, and 0 where a sum is 0: an account in no edge neither gives nor takes."""
+    values = np.asarray(sums, np.float64).ravel()
     roots: FloatArray = np.divide(1.0, np.sqrt(values), out=np.zeros(len(values)), where=values > 0)
     return roots
 
@@ -44,7 +45,7 @@ def normalise_adjacency(network: Network) -> csr_array:
     D holds the sums of A's rows, which are the degrees where no weights were given.
     """
     A = network.adjacency.astype(np.float64)
-    scale = diags_array(_inverse_root(np.asarray(A.sum(axis=1)).ravel()))
+    scale = diags_array(_inverse_root(A.sum(axis=1)))
     identity = diags_array(np.ones(network.n))
     return csr_array((scale @ A @ scale + identity).tocsr())
 
@@ -77,8 +78,8 @@ def factor_theta(hypergraph: Hypergraph, normalisation: str = "edge") -> Sparse:
     it. `edge` is the second, whose norm is at most 1. Θ itself is never formed.
     """
     H = hypergraph.H.astype(np.float64)
-    nodes = _inverse_root(np.asarray(H.sum(axis=1)).ravel())
-    edges = _inverse_root(np.asarray(H.sum(axis=0)).ravel())
+    nodes = _inverse_root(H.sum(axis=1))
+    edges = _inverse_root(H.sum(axis=0))
     G = diags_array(nodes) @ H
     if normalisation == "edge":
         G = G @ diags_array(edges)

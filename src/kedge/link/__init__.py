@@ -1,0 +1,1 @@
+"""From scores to answers: candidates, evidence, probability, one-to-one assignment, decision, explanation."""

@@ -1,0 +1,95 @@
+"""Decisions: who is assigned to whom, and which of these pairs are a match, a matter for review, or no match.
+
+An account with a known anchor is not decided about again: it stands in no row, neither on the left nor on the right.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from kedge.alignment import Alignment
+from kedge.config import Config
+from kedge.link.assign import assign
+from kedge.link.calibrate import Calibrator
+from kedge.link.shortlist import shortlist
+from kedge.link.signals import margins
+from kedge.types import FloatArray, Matches, Problem
+
+__all__ = ["choose_threshold", "decide", "thresholds"]
+
+_GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
+_PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the probability said, behind each estimated precision
+
+
+def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, config: Config) -> Matches:
+    """The candidates of each left account with probabilities and decisions.
+
+    The assignment maximises the sum of the probabilities, that is the expected number of right pairs, so every account
+    gets the best partner that others leave it. Only assigned pairs are called match (from the threshold on) or review.
+    """
+    pairs = shortlist(problem, alignment, config.candidates)
+    probability = calibrator.probability(pairs)
+    chosen = assign(pairs.matrix(probability), config.decide.assignment)
+    width = np.int64(max(pairs.n_right, 1))
+    assigned = np.isin(pairs.left * width + pairs.right, chosen[:, 0] * width + chosen[:, 1])
+    threshold = choose_threshold(calibrator, probability[assigned], config)
+    decision = np.zeros(len(pairs), np.int8)
+    decision[assigned & (probability >= min(config.decide.review, threshold))] = 1
+    decision[assigned & (probability >= threshold)] = 2
+    return Matches(
+        left_ids=problem.left.ids,
+        right_ids=problem.right.ids,
+        left=pairs.left,
+        right=pairs.right,
+        rank=pairs.rank,
+        score=pairs.score,
+        probability=probability,
+        margin=margins(pairs, calibrator.scale.floor)[0],
+        decision=decision,
+        counterpart=calibrator.has_counterpart(pairs)[pairs.left],
+        assigned=assigned,
+    )
+
+
+def choose_threshold(calibrator: Calibrator, assigned: FloatArray, config: Config) -> float:
+    """The lowest threshold, not under the floor, from which matches are to be right as often as `precision` asks.
+
+    Both estimates must reach it: the share of right ones among held-out anchors, and the mean probability of the
+    `assigned` pairs, since held-out anchors cannot show matches made of accounts without counterpart. Where no
+    threshold does, the precision itself is the threshold: a pair that sure is right that often.
+    """
+    if config.decide.threshold is not None:
+        return config.decide.threshold
+    for t in _GRID[config.decide.floor <= _GRID]:
+        held_out = _precision(calibrator, t)
+        mean = assigned[assigned >= t].mean() if (assigned >= t).any() else None
+        if held_out is not None and held_out >= config.decide.precision and (mean or 0) >= config.decide.precision:
+            return float(t)
+    return max(config.decide.precision, config.decide.floor)
+
+
+def _precision(calibrator: Calibrator, t: float) -> float | None:
+    above = calibrator.said >= t
+    if not above.any():
+        return None
+    said = float(calibrator.said[above].mean())
+    return float((calibrator.right[above].sum() + _PRIOR_WEIGHT * said) / (above.sum() + _PRIOR_WEIGHT))
+
+
+def thresholds(calibrator: Calibrator) -> list[dict[str, float | int | None]]:
+    """For each threshold what held-out anchors got: matches made, precision, recall; by steps of 0.01."""
+    rows: list[dict[str, float | int | None]] = []
+    for t in _GRID:
+        above = calibrator.said >= t
+        right = int(calibrator.right[above].sum())
+        rows.append(
+            {
+                "threshold": float(t),
+                "matches": int(above.sum()),
+                "precision": right / int(above.sum()) if above.any() else None,
+                "recall": right / calibrator.validated if calibrator.validated else None,
+            }
+        )
+    return rows

@@ -1,0 +1,37 @@
+"""The methods that score pairs, by name. A method's module is imported when it runs, not before."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final, Protocol
+
+from kedge.alignment import Alignment
+from kedge.config import Config
+from kedge.types import Problem
+
+__all__ = ["METHODS", "Method"]
+
+
+class Method(Protocol):
+    """Scores the pairs of a problem; it sees the observed anchors and nothing else."""
+
+    def __call__(self, problem: Problem, config: Config, seed: int) -> Alignment:
+        """The alignment of the two networks."""
+        ...
+
+
+def _later(place: str) -> Method:
+    """The function `module:name`, imported at its first call: `kedge --help` must not wait for torch."""
+    module, _, name = place.partition(":")
+
+    def run(problem: Problem, config: Config, seed: int) -> Alignment:
+        method: Method = getattr(import_module(f"kedge.methods.{module}"), name)
+        return method(problem, config, seed)
+
+    return run
+
+
+METHODS: Final[dict[str, Method]] = {
+    "common-neighbours": _later("common_neighbours:align"),
+    "evidence": _later("evidence:align"),
+}
