@@ -106,6 +106,9 @@ class HypergraphConfig(Stage):
     restart: float = Field(
         default=0.15, gt=0, lt=1, description="how likely the random walk returns to its centre at each step"
     )
+    sharpness: float = Field(
+        default=0.5, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
+    )
     front: int = Field(default=128, ge=1, description="accounts that a random walk carries on from at each step")
     max_entries: int = Field(
         default=200_000_000, ge=1, description="refuse a hypergraph with more memberships than this (8 bytes each)"

@@ -22,7 +22,8 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
     """One hyperedge around each centre, n × c.
 
     With `nearest = 0` the letter of the paper: all accounts within `hops`, p = 1. Otherwise the `nearest` accounts
-    by personalised PageRank within `hops`, p = their probability scaled so that the centre has 1 (and at most 1).
+    by personalised PageRank within `hops`, p = their probability scaled so that the centre has 1 (and at most 1), to
+    the power `sharpness`.
     """
     from kedge.hypergraph.walks import count_ball, list_ball, walk_nearest
 
@@ -48,6 +49,8 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
         A.indptr, A.indices, A.data.astype(np.float64), centres, config.hops, config.restart, k, keep
     )
     stored = np.arange(k) < counts[:, None]
-    p = np.minimum(mass / np.maximum(mass[:, :1], np.finfo(np.float64).tiny), 1.0).astype(np.float32)
+    scaled = np.minimum(mass / np.maximum(mass[:, :1], np.finfo(np.float64).tiny), 1.0)
+    # Most of a walk's probability stays at its centre: taken as it is, Θ and Σ_e A_e are close to the identity.
+    p = (scaled**config.sharpness).astype(np.float32)
     edges = np.broadcast_to(np.arange(len(centres))[:, None], stored.shape)
     return Hypergraph(csr_array((p[stored], (nearest[stored], edges[stored])), shape=shape))

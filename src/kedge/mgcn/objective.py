@@ -6,6 +6,7 @@ Eq. 10 is maximised in the paper; here its negative, divided by the number of ed
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -52,13 +53,17 @@ class Edges:
         upper = csr_array((np.zeros(count, np.float32), (i, j)), shape=A.shape)
         both = csr_array((numbers + numbers.T).tocsr())
         both.sort_indices()
-        return cls(
-            upper=torch.sparse_csr_tensor(
+        with warnings.catch_warnings():  # torch calls its CSR tensors beta; only sampled_addmm is used of them
+            warnings.simplefilter("ignore", UserWarning)
+            pattern = torch.sparse_csr_tensor(
                 torch.from_numpy(upper.indptr.astype(np.int32)),
                 torch.from_numpy(upper.indices.astype(np.int32)),
                 torch.from_numpy(upper.data),
                 upper.shape,
-            ),
+                check_invariants=False,
+            )
+        return cls(
+            upper=pattern,
             both=Rows.of(csr_array((np.ones(both.nnz, np.float32), both.indices, both.indptr), shape=A.shape)),
             place=torch.from_numpy(both.data.astype(np.int64) - 1),
             share=torch.from_numpy((network.degrees / max(1, 2 * count)).astype(np.float32)),
