@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, exporting, matching, synthesis
+from kedge.cli import about, data, embedding, exporting, matching, synthesis
 
 __all__ = ["app", "main"]
 
@@ -43,6 +43,7 @@ for _command in (
     matching.match,
     matching.evaluate,
     exporting.export,
+    embedding.embed,
     synthesis.synth,
     about.config,
     about.doctor,
