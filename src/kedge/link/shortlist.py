@@ -99,5 +99,7 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
     left, right = key // max(n_right, 1), key % max(n_right, 1)
     if isinstance(alignment, Graded):
         score = alignment.strength(np.column_stack([left, right]))
+        known = np.isfinite(score)
+        left, right, score = left[known], right[known], score[known]
     order = np.lexsort((right, -score, left))
     return Shortlist(left[order], right[order], score[order], n_left, n_right, int(free[0].sum()), int(free[1].sum()))

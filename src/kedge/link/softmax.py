@@ -66,6 +66,8 @@ def isotonic_steps(p: FloatArray, true: FloatArray) -> tuple[FloatArray, FloatAr
 
     Each level of the isotonic fit is shrunk towards what was said by one observation, so that none is 0 or 1.
     """
+    if len(p) == 0:
+        return np.empty(0), np.empty(0)
     order = np.argsort(p, kind="stable")
     level = isotonic_regression(true[order]).x
     block = np.concatenate([[0], np.cumsum(np.diff(level) != 0)])
