@@ -83,11 +83,9 @@ class EvidenceConfig(Stage):
     """How evidence travels from matched accounts to their neighbours."""
 
     rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
-    candidates: int = Field(default=10, ge=1, description="best candidates of each account that take part in a round")
+    candidates: int = Field(default=10, ge=1, description="best candidates of an account heard in a round")
     keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
-    first_temperature: float = Field(
-        default=4.0, gt=0, description="temperature of the first round; it falls from there"
-    )
+    first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round, falling on")
     temperature: float = Field(default=1.0, gt=0, description="log-odds are divided by it before they become beliefs")
     work: float = Field(
         default=200.0, gt=0, description="pairs spoken to in a round, per edge, before hubs fall silent"

@@ -87,6 +87,18 @@ def pattern(network: Network) -> csr_array:
     return csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
 
 
+def _arrays(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """(indptr, indices, data), always of the same types and read-only, so that kernels are compiled once."""
+    arrays = (
+        matrix.indptr.astype(np.int64, copy=False).view(),
+        matrix.indices.astype(np.int32, copy=False).view(),
+        matrix.data.astype(np.float64, copy=False).view(),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
 def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     """P without the beliefs between the largest hubs, where there are more pairs to speak to than `work`.
 
@@ -115,32 +127,29 @@ def _one_round(
         for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
     ]
     shapes = (looks.left, looks.right)
+    graphs = [_arrays(network.adjacency)[:2] for network in networks]
     taken = [np.zeros(network.n, np.bool_) for network in networks]
     for side in (0, 1):
         taken[side][problem.anchors[:, side]] = True
     found = []
     for near in (0, 1):
         far = 1 - near
-        belief, edges, far_edges = beliefs[near], networks[near].adjacency, networks[far].adjacency
-        start = np.concatenate([[0], np.cumsum(degrees[far][belief.indices])]).astype(np.int64)[belief.indptr]
+        belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
+        start = np.concatenate([[0], np.cumsum(degrees[far][belief[1]])]).astype(np.int64)[belief[0]]
         columns = np.empty(start[-1], np.int32)
         values = np.empty(start[-1], np.float32)
         lengths = np.zeros(networks[near].n, np.int64)
         say(
-            belief.indptr, belief.indices, belief.data,
-            far_edges.indptr, far_edges.indices, degrees[far], float(far_edges.nnz),
+            *belief, *far_edges, degrees[far], float(len(far_edges[1])),
             rates[near], start, columns, values, lengths, _BLOCKS,
         )  # fmt: skip
         best = np.empty((networks[near].n, keep), np.int64)
         score = np.empty((networks[near].n, keep))
         hear(
-            edges.indptr, edges.indices, degrees[near], float(edges.nnz), rates[far],
-            belief.indptr, belief.indices, belief.data,
-            far_edges.indptr, far_edges.indices, rho[far],
+            *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *far_edges, rho[far],
             start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
             taken[near], taken[far],
-            priors[near].indptr, priors[near].indices, priors[near].data,
-            best, score, _BLOCKS,
+            *_arrays(priors[near]), best, score, _BLOCKS,
         )  # fmt: skip
         row, place = np.nonzero(best >= 0)
         pair = (row, best[row, place]) if near == 0 else (best[row, place], row)

@@ -46,7 +46,8 @@ def describe(network: Network) -> FloatArray:
     pattern = csr_array(
         (np.ones(network.adjacency.nnz), network.adjacency.indices, network.adjacency.indptr), shape=(network.n,) * 2
     )
-    around = (pattern @ np.log1p(degree)) / np.maximum(degree, 1)
+    # Rounded, so that accounts with equal neighbourhoods tie in whatever order their neighbours are added up.
+    around = np.round((pattern @ np.log1p(degree)) / np.maximum(degree, 1), 9)
     return np.column_stack([ndtri((rankdata(number) - 0.5) / max(network.n, 1)) for number in (degree, around)])
 
 
