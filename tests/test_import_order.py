@@ -22,6 +22,7 @@ ORDER = [
     "hypergraph",
     "mgcn",
     "reconcile",
+    "embedding",
     "link",
     "methods",
     "experiments",

@@ -113,6 +113,12 @@ class PartitionConfig(Stage):
         default=16, ge=1, description="bridges: edges to other shared accounts that each keeps outside its own part"
     )
     anchors_first: bool = Field(default=False, description="take anchored accounts as shared ones first")
+    reconcile: Literal["procrustes", "paper"] = Field(
+        default="procrustes", description="how parts are laid over each other: by rotation, or by Eq. 12 as printed"
+    )
+    boundary_steps: int = Field(
+        default=2, ge=0, description="how often accounts move towards their neighbours in other parts at the end"
+    )
 
 
 class EngineConfig(Stage):
@@ -240,7 +246,7 @@ class Config(Stage):
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper": {"partition": {"merge": "paper", "shared_by": "paper"}},
+    "paper": {"partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0}},
 }
 
 
