@@ -213,6 +213,16 @@ def test_accounts_nobody_can_tell_apart_are_still_assigned_one_to_one() -> None:
     assert sorted(rows) == sorted(columns) == list(range(1, 8))
 
 
+def test_large_problems_are_assigned_greedily_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kedge.link.beliefs._OPTIMAL", 0)
+    problem, _ = planted(seed=1)
+    evidence = propagate(problem, SMALL)
+    rows = np.repeat(np.arange(40), np.diff(evidence.log_odds.indptr))[evidence.assigned]
+    columns = evidence.log_odds.indices[evidence.assigned]
+    assert len(rows) == len(set(rows)) == len(set(columns)) > 0
+    assert evidence.assigned[evidence.log_odds.data.argmax()]
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_rejected_pair_is_no_candidate(form: str) -> None:
     problem, test = planted(seed=1)

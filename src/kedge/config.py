@@ -85,8 +85,8 @@ class EvidenceConfig(Stage):
     rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
     candidates: int = Field(default=10, ge=1, description="best candidates of an account heard in a round")
     keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
-    first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round, falling on")
-    temperature: float = Field(default=1.0, gt=0, description="log-odds are divided by it before they become beliefs")
+    first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round")
+    temperature: float = Field(default=1.0, gt=0, description="divides log-odds before they become beliefs")
     work: float = Field(
         default=200.0, gt=0, description="pairs spoken to in a round, per edge, before hubs fall silent"
     )

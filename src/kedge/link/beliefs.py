@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from kedge.link.evidence_kernels import greedy
 from kedge.types import FloatArray, IntArray
 
 __all__ = ["matched", "owners", "two_sided"]
+
+
+_OPTIMAL = 1_000_000  # stored entries up to which the assignment is optimal (a few seconds)
 
 
 def owners(matrix: csr_array) -> IntArray:
@@ -40,9 +44,12 @@ def matched(L: csr_array) -> NDArray[np.bool_]:
     """Which stored entries the best one-to-one assignment takes.
 
     First among entries above 0, where staying alone is worth 0; then the accounts still alone among the rest, since
-    a weak partner is better than none in a ranking and must not drive out a strong one.
+    a weak partner is better than none in a ranking and must not drive out a strong one. Beyond a million entries the
+    best entries are taken greedily: the optimum's cost grows faster than linearly.
     """
     rows = owners(L)
+    if L.nnz > _OPTIMAL:
+        return np.asarray(greedy(rows, L.indices.astype(np.int64), np.argsort(-L.data, kind="stable"), *L.shape))
     taken = np.zeros(L.nnz, np.bool_)
     hopeful = np.flatnonzero(L.data > 0)
     taken[hopeful] = _assignment(rows[hopeful], L.indices[hopeful], L.data[hopeful])

@@ -1,4 +1,4 @@
-"""The two loops of evidence propagation, compiled: what a matched account says, and what a candidate hears.
+"""The loops of evidence propagation, compiled: what a matched account says, and what a candidate hears.
 
 Notation: this side's accounts are u and their neighbours a, the far side's are v and b. An edge (v, b) whose end b is
 matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance = x / (1 + x), x = d_v d_b / 2m;
@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_RATIO", "hear", "say"]
+__all__ = ["LEAST_RATIO", "greedy", "hear", "say"]
 
 LEAST_RATIO = 1.05  # a shared matched neighbour never speaks against a pair, however large the hubs
 _Array = NDArray[Any]
@@ -210,3 +210,17 @@ def hear(
                     size = _push(heap_value, heap_column, size, x, v)
             out_columns[u, :size] = heap_column[:size]
             out_values[u, :size] = heap_value[:size]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
+def greedy(rows: _Array, columns: _Array, order: _Array, n: int, m: int) -> _Array:
+    """Which entries are taken when each, in this order, is taken if both its accounts are still free."""
+    row_free = np.ones(n, np.bool_)
+    column_free = np.ones(m, np.bool_)
+    taken = np.zeros(len(rows), np.bool_)
+    for i in order:
+        if row_free[rows[i]] and column_free[columns[i]]:
+            taken[i] = True
+            row_free[rows[i]] = False
+            column_free[columns[i]] = False
+    return taken
