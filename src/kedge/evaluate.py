@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kedge.alignment import Alignment
-from kedge.types import FloatArray, IntArray, Side, as_pairs
+from kedge.types import BoolArray, FloatArray, IntArray, Side, as_pairs
 
 __all__ = ["HITS", "balanced_pairs", "calibration_error", "decisions", "macro", "ranking", "ranks"]
 
@@ -67,7 +66,7 @@ def balanced_pairs(
     return positives, np.column_stack([lefts, rights])
 
 
-def macro(said_of_true: NDArray[np.bool_], said_of_false: NDArray[np.bool_]) -> dict[str, float | None]:
+def macro(said_of_true: BoolArray, said_of_false: BoolArray) -> dict[str, float | None]:
     """Macro precision, recall and F1 over the two classes, link and no link, from the yes/no said of each pair."""
     if len(said_of_true) == 0 or len(said_of_false) == 0:
         return {"macro_precision": None, "macro_recall": None, "macro_f1": None}
@@ -106,7 +105,7 @@ def decisions(assigned: Mapping[int, int], test: IntArray) -> dict[str, float | 
     return {"matched_hits1": recall, "precision": precision, "recall": recall, "f1": f1}
 
 
-def calibration_error(probability: FloatArray, correct: NDArray[np.bool_], bins: int = 15) -> float | None:
+def calibration_error(probability: FloatArray, correct: BoolArray, bins: int = 15) -> float | None:
     """ECE: the gap between mean probability and share of right answers, averaged over equal-width bins."""
     if len(probability) == 0:
         return None

@@ -21,6 +21,7 @@ from kedge.errors import KedgeError
 
 __all__ = [
     "DECISIONS",
+    "BoolArray",
     "FloatArray",
     "Hypergraph",
     "IntArray",
@@ -33,6 +34,7 @@ __all__ = [
     "as_pairs",
 ]
 
+BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 Side: TypeAlias = Literal["left", "right"]

@@ -1,0 +1,31 @@
+# Every target sets up what it needs in a local virtual environment, from a bare clone.
+VENV := .venv
+PYTHON ?= python3
+BIN := $(VENV)/bin
+# One stamp a dependency file: an install happens only when pyproject.toml or constraints.txt change.
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test check bench clean
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $(STAMP)
+
+demo: $(STAMP)
+	$(BIN)/kedge demo -o demo-run
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: $(STAMP)
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_import_order.py
+
+bench: $(STAMP)
+	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV) demo-run bench-out .pytest_cache .mypy_cache .ruff_cache

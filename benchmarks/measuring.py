@@ -1,0 +1,50 @@
+"""Run a piece of Python in a fresh process and learn its CPU seconds, peak memory and what it printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """CPU seconds (all threads), peak resident megabytes, and stdout."""
+
+    cpu_seconds: float
+    peak_mb: float
+    said: str
+
+
+def measure(*command: str, env: dict[str, str] | None = None) -> Measured:
+    """Run a command to its end; only its own CPU time and memory count."""
+    # A middleman process, since the operating system adds up children for each parent as a whole.
+    watcher = (
+        "import resource, subprocess, sys, json\n"
+        "done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, text=True)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(json.dumps([done.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss, done.stdout]))"
+    )
+    whole = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
+    out = subprocess.run([sys.executable, "-c", watcher, *command], stdout=subprocess.PIPE, text=True, env=whole)
+    code, cpu, peak, said = json.loads(out.stdout)
+    if code:
+        raise SystemExit(f"{' '.join(command)[:200]} failed with {code}")
+    unit = 1 if sys.platform == "darwin" else 1024
+    return Measured(cpu, peak * unit / 1e6, said)
+
+
+def measure_python(code: str, *arguments: str, env: dict[str, str] | None = None) -> Measured:
+    """The same for a piece of Python."""
+    return measure(sys.executable, "-c", code, *arguments, env=env)
+
+
+def own_peak_mb() -> float:
+    """The peak memory of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

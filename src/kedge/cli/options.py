@@ -1,0 +1,88 @@
+"""The options that several commands share, and the guard that turns faults into one line and an exit code."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from kedge.errors import KedgeError
+
+__all__ = [
+    "Anchors",
+    "ConfigFile",
+    "Debug",
+    "Force",
+    "Json",
+    "Left",
+    "Preset",
+    "Quiet",
+    "Right",
+    "RunDirectory",
+    "Seed",
+    "Set",
+    "guarded",
+]
+
+F = TypeVar("F", bound=Callable[..., None])
+
+Left = Annotated[Path, typer.Argument(help="The left network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")]
+Right = Annotated[Path, typer.Argument(help="The right network.")]
+Anchors = Annotated[Path, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")]
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory, as `kedge match -o` makes it.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Where all randomness starts.")]
+Preset = Annotated[str, typer.Option("--preset", help="default, or paper.")]
+ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting; see `kedge config`.")]
+
+
+def guarded(command: F) -> F:
+    """Faults as people want them: one line on stderr; 2 for a user's mistake, 130 for ^C, 1 for a defect of kedge."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        signal.signal(signal.SIGTERM, _terminate)
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except KedgeError as error:
+            _fail(f"kedge: {error}", 2, kwargs)
+        except KeyboardInterrupt:
+            _fail("kedge: interrupted; the same command goes on where it stopped", 130, kwargs)
+        except BrokenPipeError:
+            # The reader of stdout has left (`| head`): nothing is wrong, and nothing more can be said.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+        except MemoryError:
+            _fail("kedge: out of memory; see `kedge check` for an estimate", 1, kwargs)
+        except Exception as error:
+            if isinstance(error, typer.Exit):
+                raise
+            words = " ".join(str(error).split())
+            _fail(f"kedge: defect: {type(error).__name__}: {words} (show more with --debug)", 1, kwargs)
+
+    return run  # type: ignore[return-value]
+
+
+def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
+    if kwargs.get("debug"):
+        import traceback
+
+        traceback.print_exc()
+    sys.stderr.write(line + "\n")
+    raise typer.Exit(code) from None
+
+
+def _terminate(_signal: int, _frame: object) -> None:
+    # As an exception, so that temporary files are removed and the lock is let go.
+    raise SystemExit(143)

@@ -1,0 +1,131 @@
+"""Talking to people: data on stdout, everything else on stderr, plain where there is no terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+__all__ = ["Reporter", "print_json", "print_table"]
+
+_PLAIN_INTERVAL = 10.0
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on stdout, and nothing else there."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout; numbers to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    table = Table(
+        title=Text(title, style="bold"),
+        title_justify="left",
+        pad_edge=False,
+        box=box.SIMPLE_HEAD,
+        show_header=any(columns),
+    )
+    for i, name in enumerate(columns):
+        table.add_column(Text(name), justify="left" if i == 0 else "right")
+    for row in rows:
+        # Ids are other people's words: shown as text, never as markup or control codes.
+        table.add_row(*(Text(_printable(cell)) for cell in row))
+    console.print(table)
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+class Reporter:
+    """Progress and notes on stderr: a bar with ETA on a terminal, a line a stage elsewhere, silence on request."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._bar: Any = None
+        self._task: Any = None
+        self._stage = ""
+        self._started = 0.0
+        self._said = 0.0
+
+    def note(self, text: str) -> None:
+        """A line for the user."""
+        if not self._quiet:
+            self._line(f"kedge: {_printable(text)}")
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """A stage begins, or was found finished."""
+        self._close()
+        if self._quiet:
+            return
+        if done:
+            self._line(f"kedge: {name}: already done")
+            return
+        self._stage, self._started, self._said = name, time.monotonic(), time.monotonic()
+        if self._terminal():
+            self._open_bar(name)
+        else:
+            self._line(f"kedge: {name} ...")
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """How far the stage has come."""
+        if self._quiet:
+            return
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, detail=detail)
+        elif time.monotonic() - self._said > _PLAIN_INTERVAL:
+            self._said = time.monotonic()
+            spent = self._said - self._started
+            left = f", about {spent / done * (total - done):.0f} s left" if total and done else ""
+            of = f"{done:g}/{total:g}" if total else f"{done:g}"
+            self._line(f"kedge: {self._stage}: {of} {detail}{left}")
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[Reporter]:
+        """Leaves the terminal as it was, whatever happens."""
+        try:
+            yield self
+        finally:
+            self._close()
+
+    def _terminal(self) -> bool:
+        return sys.stderr.isatty()
+
+    def _open_bar(self, name: str) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        self._bar = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[detail]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(file=sys.stderr),
+            transient=False,
+        )
+        self._task = self._bar.add_task(name, total=None, detail="")
+        self._bar.start()
+
+    def _close(self) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, total=1, completed=1)
+            self._bar.stop()
+            self._bar = None
+
+    def _line(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.console.print(text, markup=False, highlight=False)
+        else:
+            sys.stderr.write(text + "\n")
+            sys.stderr.flush()

@@ -1,0 +1,32 @@
+"""The one door for input: a path or an object in memory, to a Network or to columns of pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kedge.config import ReadConfig
+from kedge.ingest.columns import Columns
+from kedge.ingest.delimited import read_columns
+from kedge.ingest.edges import EdgeReport, build_network
+from kedge.ingest.frames import columns_of, is_parquet, read_parquet
+from kedge.types import Network
+
+__all__ = ["read_network", "read_pairs"]
+
+
+def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
+    if not isinstance(source, str | Path):
+        return columns_of(source)
+    path = Path(source)
+    return read_parquet(path) if is_parquet(path) else read_columns(path, config, weights_wanted)
+
+
+def read_network(source: Any, config: ReadConfig | None = None) -> tuple[Network, EdgeReport]:
+    """A network from a file (text, packed text, Parquet), a frame, a graph object or a sparse matrix."""
+    return build_network(_columns(source, config or ReadConfig(), weights_wanted=True))
+
+
+def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
+    """Pairs of ids (anchors, test pairs) from a file, a frame, a dict or a list of pairs."""
+    return _columns(source, config or ReadConfig(), weights_wanted=False)

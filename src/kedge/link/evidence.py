@@ -1,0 +1,235 @@
+"""Evidence propagation: a matched pair of neighbours speaks for a pair of accounts, a missing edge against it.
+
+With s = P(edge on the right | edge on the left, ends matched), t its mirror, chance rates p(u, a) = x / (1 + x) for
+x = d_u d_a / 2m_1 and q(v, b) likewise, beliefs P(a, b) (anchors: 1), rho(a) = sum_b P(a, b) at most 1:
+
+    left(u, v)  = sum_{a in N(u)} log(1 - s rho(a) + sum_{b in N(v)} P(a, b) (s / q(v, b) - (1 - s)))
+    right(u, v) = sum_{b in N(v)} log(1 - t rho(b) + sum_{a in N(u)} P(a, b) (t / p(u, a) - (1 - t)))
+    L(u, v)     = (left + right) / 2 + profile(u, v) + prior(u, v)
+
+A term is the log of the mean likelihood ratio over where a neighbour's partner may be, with ratio 1 for "nowhere": an
+uncertain neighbour says little, whatever it misses. Averaging the two views counts a common edge once by the geometric
+mean of its two ratios, and each missing edge half. Temperature falls from round to round, so that early rounds, which
+hear only the anchors, do not settle what later rounds know better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.config import EvidenceConfig
+from kedge.link.beliefs import matched, owners, two_sided
+from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
+from kedge.link.profile import Profile, profile
+from kedge.types import FloatArray, IntArray, Network, Problem
+
+__all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
+
+_FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
+_BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
+
+
+@dataclass(frozen=True)
+class Term:
+    """What one matched neighbour pair (a, b) adds to L(u, v); -1 stands for "nobody": a miss or the prior."""
+
+    a: int
+    b: int
+    belief: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Log-odds of candidate pairs, the beliefs they stand on, and how the rounds went.
+
+    `log_odds` n_1 × n_2 sparse; `support` the beliefs that the last round heard, so that `terms` adds up to
+    `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
+    one-to-one assignment; `trace` the mean change of belief a round.
+    """
+
+    log_odds: csr_array
+    support: csr_array
+    beliefs: csr_array
+    assigned: NDArray[np.bool_]
+    profile: Profile
+    s: float
+    t: float
+    rounds: int
+    trace: tuple[float, ...]
+
+
+def edge_rates(problem: Problem) -> tuple[float, float]:
+    """(s, t) from the edges among the anchors, smoothed by one common edge in two."""
+    left, right = problem.anchors.T
+    on_left = problem.left.adjacency[left][:, left] != 0
+    on_right = problem.right.adjacency[right][:, right] != 0
+    common = on_left.multiply(on_right).nnz / 2
+    return (common + 1) / (on_left.nnz / 2 + 2), (common + 1) / (on_right.nnz / 2 + 2)
+
+
+def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: float) -> csr_array:
+    """Beliefs of at least `least` beside the anchors' certainty."""
+    kept = belief >= least
+    rows = np.concatenate([owners(L)[kept], problem.anchors[:, 0]])
+    columns = np.concatenate([L.indices[kept], problem.anchors[:, 1]])
+    values = np.concatenate([belief[kept], np.ones(len(problem.anchors))])
+    return csr_array((values, (rows, columns)), shape=L.shape)
+
+
+def pattern(network: Network) -> csr_array:
+    """The adjacency with every weight 1: evidence counts edges."""
+    A = network.adjacency
+    return csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+
+
+def _arrays(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """(indptr, indices, data), always of the same types and read-only, so that kernels are compiled once."""
+    arrays = (
+        matrix.indptr.astype(np.int64, copy=False).view(),
+        matrix.indices.astype(np.int32, copy=False).view(),
+        matrix.data.astype(np.float64, copy=False).view(),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
+    """P without the beliefs between the largest hubs, where there are more pairs to speak to than `work`.
+
+    A pair (a, b) speaks to d_a d_b pairs, and the more it speaks to the less it says to each.
+    """
+    rows = owners(P)
+    cost = problem.left.degrees[rows] * problem.right.degrees[P.indices]
+    if cost.sum() <= work:
+        return P
+    order = np.argsort(cost / P.data, kind="stable")
+    kept = np.sort(order[np.cumsum(cost[order]) <= work])
+    return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
+
+
+def _one_round(
+    problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
+) -> csr_array:
+    """L over the `keep` best candidates of each account of either side."""
+    networks = (problem.left, problem.right)
+    beliefs = (P, csr_array(P.T.tocsr()))
+    priors = (prior, csr_array(prior.T.tocsr()))
+    degrees = [network.degrees.astype(np.float64) for network in networks]
+    rho = [np.minimum(belief.sum(axis=1), 1.0) for belief in beliefs]
+    alone = [
+        term + 0.5 * (pattern(network) @ np.log1p(-mass * rate))
+        for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
+    ]
+    shapes = (looks.left, looks.right)
+    graphs = [_arrays(network.adjacency)[:2] for network in networks]
+    taken = [np.zeros(network.n, np.bool_) for network in networks]
+    for side in (0, 1):
+        taken[side][problem.anchors[:, side]] = True
+    found = []
+    for near in (0, 1):
+        far = 1 - near
+        belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
+        start = np.concatenate([[0], np.cumsum(degrees[far][belief[1]])]).astype(np.int64)[belief[0]]
+        columns = np.empty(start[-1], np.int32)
+        values = np.empty(start[-1], np.float32)
+        lengths = np.zeros(networks[near].n, np.int64)
+        say(
+            *belief, *far_edges, degrees[far], float(len(far_edges[1])),
+            rates[near], start, columns, values, lengths, _BLOCKS,
+        )  # fmt: skip
+        best = np.empty((networks[near].n, keep), np.int64)
+        score = np.empty((networks[near].n, keep))
+        hear(
+            *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *far_edges, rho[far],
+            start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
+            taken[near], taken[far],
+            *_arrays(priors[near]), best, score, _BLOCKS,
+        )  # fmt: skip
+        row, place = np.nonzero(best >= 0)
+        pair = (row, best[row, place]) if near == 0 else (best[row, place], row)
+        found.append((*pair, score[row, place]))
+    width = problem.right.n
+    keys = np.concatenate([left * width + right for left, right, _ in found])
+    keys, first = np.unique(keys, return_index=True)
+    L = np.concatenate([score for _, _, score in found])[first]
+    if len(problem.rejected):
+        ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
+        keys, L = keys[~ruled_out], L[~ruled_out]
+    return csr_array((L, (keys // width, keys % width)), shape=P.shape)
+
+
+def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
+    """Repeat: hear the evidence of the believed pairs, believe the pairs that it speaks for.
+
+    `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence.
+    """
+    shape = (problem.left.n, problem.right.n)
+    prior = csr_array(shape, dtype=np.float64) if prior is None else prior.astype(np.float64)
+    s, t = edge_rates(problem)
+    looks = profile(problem)
+    P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
+    work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
+    trace: list[float] = []
+    for turn in range(config.rounds):
+        before = P
+        support = _affordable(problem, P, work)
+        last = turn == config.rounds - 1
+        L = _one_round(problem, support, (s, t), looks, prior, config.keep if last else config.candidates)
+        heat = (config.first_temperature / config.temperature) ** max(1 - turn / max(config.rounds - 3, 1), 0)
+        belief = two_sided(L, config.temperature * heat)
+        P = _with_anchors(problem, L, belief, config.least_belief)
+        trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
+    beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
+    return Evidence(L, support, beliefs, matched(L), looks, s, t, config.rounds, tuple(trace))
+
+
+def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
+    """The terms that add up to L(u, v) without an outer prior: matched neighbours by weight, then misses.
+
+    A hit of `a` in several b is shared out by their parts of the mean likelihood ratio. A neighbour that hits nobody
+    is a miss, with -1 in the other place; the profile has -1 in both. Works for any pair,
+    also one that is no candidate.
+    """
+    weight: dict[tuple[int, int], float] = {}
+    belief: dict[tuple[int, int], float] = {}
+    views = (
+        (problem.left, problem.right, evidence.support, evidence.s, u, v, False),
+        (problem.right, problem.left, csr_array(evidence.support.T.tocsr()), evidence.t, v, u, True),
+    )
+    for near, far, P, hit, here, there, swapped in views:
+        neighbours = _row(near.adjacency, here)[0]
+        far_neighbours = set(_row(far.adjacency, there)[0].tolist())
+        ends = float(far.adjacency.nnz)
+        for a in neighbours.tolist():
+            partners, masses = _row(P, a)
+            rho = min(float(masses.sum()), 1.0)
+            parts = {}
+            for b, mass in zip(partners.tolist(), masses.tolist(), strict=True):
+                if b in far_neighbours:
+                    rarity = ends / (float(far.degrees[there]) * float(far.degrees[b]))
+                    ratio = max(hit * (1 + rarity), LEAST_RATIO)
+                    parts[b] = mass * (ratio - (1 - hit))
+                    belief[(b, a) if swapped else (a, b)] = mass
+            heard = sum(parts.values())
+            total = 0.5 * float(np.log(1 - rho * hit + heard))
+            if not parts and rho > 0:
+                pair = (-1, a) if swapped else (a, -1)
+                weight[pair] = weight.get(pair, 0.0) + total
+                belief[pair] = rho
+            for b, part in parts.items():
+                pair = (b, a) if swapped else (a, b)
+                weight[pair] = weight.get(pair, 0.0) + total * part / heard
+    found = [Term(a, b, belief[a, b], weight[a, b]) for a, b in weight]
+    found.append(Term(-1, -1, 1.0, evidence.profile.ratio(u, v)))
+    return sorted(found, key=lambda term: (-term.weight, term.a, term.b))
+
+
+def _row(matrix: csr_array, row: int) -> tuple[IntArray, FloatArray]:
+    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+    return matrix.indices[part], matrix.data[part]

@@ -1,0 +1,248 @@
+"""The whole way from files to matches: the only module that names every stage.
+
+read -> (hold anchors out, score, calibrate) -> score with all anchors -> decide -> evaluate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from kedge import evaluate
+from kedge.alignment import Alignment
+from kedge.config import Config, to_toml
+from kedge.errors import KedgeError
+from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
+from kedge.ingest.check import estimate_cost
+from kedge.link.calibrate import Calibrator
+from kedge.link.calibrate import calibrate as fit_calibrator
+from kedge.link.decide import decide
+from kedge.methods import METHODS
+from kedge.store import (
+    ALIGNMENT,
+    ARRAYS,
+    JSON,
+    NETWORK,
+    TABLE,
+    TEXT,
+    Identity,
+    Run,
+    cpu_seconds,
+    from_plain,
+    hash_file,
+    open_run,
+    peak_mb,
+    read_manifest,
+    to_plain,
+)
+from kedge.types import IntArray, Matches, Problem
+
+__all__ = ["Inputs", "Progress", "Silent", "Solution", "load_matches", "load_run", "match", "match_to_run", "measure"]
+
+
+class Progress(Protocol):
+    """Who is told how far the work has come."""
+
+    def note(self, text: str) -> None:
+        """A line for the user."""
+        ...
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """A stage begins, or was found finished."""
+        ...
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """How far the stage has come."""
+        ...
+
+
+class Silent:
+    """Tells nobody."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """Nothing."""
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Where the networks, the anchors and perhaps the held-out pairs come from: paths or objects."""
+
+    left: Any
+    right: Any
+    anchors: Any
+    test: Any | None = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """All that matching found out."""
+
+    problem: Problem
+    alignment: Alignment
+    calibrator: Calibrator
+    matches: Matches
+
+
+def _method(config: Config) -> Any:
+    if config.method not in METHODS:
+        raise KedgeError(f"no method {config.method!r}", remedy=f"choose one of: {', '.join(METHODS)}")
+    return METHODS[config.method]
+
+
+def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
+    """The two networks and the observed anchors."""
+    progress.stage("reading the left network")
+    left, _ = read_network(inputs.left, config.read)
+    progress.stage("reading the right network")
+    right, _ = read_network(inputs.right, config.read)
+    columns = read_pairs(inputs.anchors, config.read)
+    resolved = resolve_pairs(columns, left, right)
+    for note in resolved.report.notes:
+        progress.note(f"anchors: {note}")
+    if resolved.report.unknown:
+        progress.note(f"{resolved.report.unknown} anchors name an account that is in no edge; they carry no evidence")
+    return build_problem(left, right, resolved, columns, config.read.contradictory)
+
+
+def calibrate(problem: Problem, config: Config) -> Calibrator:
+    """Learn what scores mean from anchors that the method did not see."""
+    method = _method(config)
+    return fit_calibrator(
+        problem,
+        lambda observed, seed: method(observed, config, seed),
+        share=config.decide.holdout,
+        folds=config.decide.folds,
+        candidates=config.candidates,
+        seed=config.seed,
+    )
+
+
+def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> Solution:
+    """Match two networks in memory."""
+    progress = progress or Silent()
+    problem = read_problem(inputs, config, progress)
+    progress.stage("calibrating on held-out anchors")
+    calibrator = calibrate(problem, config)
+    progress.stage(f"scoring pairs ({config.method})")
+    alignment = _method(config)(problem, config, config.seed)
+    progress.stage("deciding")
+    return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+
+
+def match_to_run(
+    inputs: Inputs, directory: Path, config: Config, *, force: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
+    progress = progress or Silent()
+    _method(config)
+    started = cpu_seconds()
+    given = {name: Path(getattr(inputs, name)) for name in ("left", "right", "anchors")}
+    # Read before the directory is touched: bad input leaves nothing behind.
+    problem = read_problem(inputs, config, progress)
+    test, notes = (None, ()) if inputs.test is None else resolve_test(read_pairs(inputs.test, config.read), problem)
+    for note in notes:
+        progress.note(note)
+    seconds, megabytes = estimate_cost(problem.left, problem.right)
+    progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
+    identity = Identity({name: hash_file(path) for name, path in given.items()}, config.model_dump(mode="json"))
+    with open_run(directory, identity, force) as run:
+        run.on_stage = progress.stage
+        solution = _solve_in(run, problem, config)
+        summary = {
+            "run": str(directory),
+            "matches": len(solution.matches.partners("match")),
+            "metrics": measure(solution, test, config.seed),
+            "cpu_seconds": round(cpu_seconds() - started, 3),
+            "peak_mb": round(peak_mb(), 1),
+        }
+        run.write("metrics.json", JSON, summary["metrics"])
+        for note in (*run.notes, *solution.calibrator.notes):
+            progress.note(note)
+    return summary
+
+
+def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
+    run.write("config.toml", TEXT, to_toml(config))
+    run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
+    run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
+    run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: {"anchors": np.asarray(problem.anchors)})
+    record = run.stage(
+        "calibrate on held-out anchors", "model/calibration.json", JSON, lambda: to_plain(calibrate(problem, config))
+    )
+    calibrator = from_plain(Calibrator, record)
+    alignment = run.stage(
+        f"score pairs ({config.method})",
+        "model/scores.npz",
+        ALIGNMENT,
+        lambda: _method(config)(problem, config, config.seed),
+    )
+    matches = decide(problem, alignment, calibrator, config)
+    run.stage("decide", "matches.parquet", TABLE, matches.table)
+    return Solution(problem, alignment, calibrator, matches)
+
+
+def _refuse_unfinished(directory: Path) -> Mapping[str, Any]:
+    manifest = read_manifest(directory)
+    if not (directory / "matches.parquet").exists():
+        raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
+    return manifest
+
+
+def load_run(directory: Path) -> tuple[Solution, Config, Mapping[str, Any]]:
+    """A finished run from its directory alone: what was found, how it was asked, and the manifest."""
+    manifest = _refuse_unfinished(directory)
+    config = Config.model_validate(manifest["config"])
+    return _load_solution(directory, config), config, manifest
+
+
+def _load_solution(directory: Path, config: Config) -> Solution:
+    left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
+    problem = Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"])
+    calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
+    alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
+    return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+
+
+def load_matches(directory: Path, candidates: int) -> pa.Table:
+    """The table of matches of a finished run, decided anew where more candidates are asked for than it kept."""
+    config = Config.model_validate(_refuse_unfinished(directory)["config"])
+    if candidates <= config.candidates:
+        table: pa.Table = TABLE.load(directory / "matches.parquet")
+        return table
+    return _load_solution(directory, config.model_copy(update={"candidates": candidates})).matches.table()
+
+
+def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, Any]:
+    """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
+
+    `ece` compares the probability of each test account's best candidate, given that the account has a counterpart (test
+    accounts have one), with whether it is the right one.
+    """
+    pairs = np.empty((0, 2), np.int64) if test is None else test
+    matches, problem = solution.matches, solution.problem
+    true, false = evaluate.balanced_pairs(pairs, problem.right.n, problem.anchors, np.random.default_rng(seed))
+    says = partial(solution.calibrator.says_link, problem, solution.alignment)
+    partner = np.full(problem.left.n, -1)
+    known = pairs[(pairs >= 0).all(axis=1)]
+    partner[known[:, 0]] = known[:, 1]
+    asked = (matches.rank == 1) & (partner[matches.left] >= 0)
+    given = matches.probability[asked] / np.maximum(matches.counterpart[asked], 1e-9)
+    return {
+        **evaluate.ranking(solution.alignment, pairs),
+        **evaluate.decisions(matches.partners(), pairs),
+        **evaluate.macro(says(true), says(false)),
+        "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
+        "test_pairs": len(pairs),
+    }

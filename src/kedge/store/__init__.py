@@ -1,0 +1,29 @@
+"""The run directory and every other file that kedge writes."""
+
+from kedge.store.atomic import refuse_overwrite, write_atomically
+from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json
+from kedge.store.records import from_plain, to_plain
+from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
+
+__all__ = [
+    "ALIGNMENT",
+    "ARRAYS",
+    "JSON",
+    "NETWORK",
+    "SPARSE",
+    "TABLE",
+    "TEXT",
+    "Format",
+    "Identity",
+    "Run",
+    "cpu_seconds",
+    "dump_json",
+    "from_plain",
+    "hash_file",
+    "open_run",
+    "peak_mb",
+    "read_manifest",
+    "refuse_overwrite",
+    "to_plain",
+    "write_atomically",
+]

@@ -1,0 +1,73 @@
+"""Metrics on cases whose answer can be worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from kedge.alignment import SparseAlignment, VectorAlignment
+from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro, ranking, ranks
+
+SCORES = SparseAlignment(csr_array(np.array([[9, 5, 1], [0, 0, 2], [4, 4, 4]], np.float32)))
+
+
+def test_ranks_by_hand():
+    # Row 1 stores only column 2, so columns 0 and 1 share ranks 2 and 3.
+    assert ranks(SCORES, [[0, 0], [0, 2], [1, 1], [2, 0], [1, -1]]).tolist() == [1, 3, 2.5, 2, np.inf]
+    assert ranks(SCORES, [[0, 0], [2, 1], [1, 0]], "right").tolist() == [1, 2, 3]
+
+
+def test_ranking_is_the_mean_of_both_directions():
+    result = ranking(SCORES, [[0, 0], [1, 1]])
+    assert result["left_to_right"]["hits1"] == 0.5
+    assert result["left_to_right"]["mrr"] == pytest.approx((1 + 1 / 2.5) / 2)
+    assert result["right_to_left"]["mrr"] == pytest.approx((1 + 1 / 3) / 2)
+    assert result["mrr"] == pytest.approx((result["left_to_right"]["mrr"] + result["right_to_left"]["mrr"]) / 2)
+    assert ranking(SCORES, [])["mrr"] is None
+
+
+def test_all_equal_scores_earn_nothing():
+    collapsed = VectorAlignment(np.zeros((50, 4)), np.zeros((50, 4)))
+    result = ranking(collapsed, [[i, i] for i in range(50)])
+    assert result["hits1"] == 0
+    assert result["mrr"] == pytest.approx(1 / 25.5)
+
+
+def test_macro_by_hand():
+    # True pairs: 3 yes, 1 no. False pairs: 1 yes, 1 no.
+    result = macro(np.array([True, True, True, False]), np.array([True, False]))
+    assert result["macro_precision"] == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert result["macro_recall"] == pytest.approx((3 / 4 + 1 / 2) / 2)
+    assert macro(np.array([True]), np.array([False]))["macro_f1"] == 1
+    assert macro(np.array([], bool), np.array([], bool))["macro_f1"] is None
+    assert macro(np.array([True]), np.array([True]))["macro_f1"] == pytest.approx((2 / 3) / 2)
+
+
+def test_false_pairs_are_never_true_ones():
+    rng = np.random.default_rng(0)
+    test = np.array([[i, i] for i in range(20)] + [[20, -1]])
+    true, false = balanced_pairs(test, 21, np.array([[0, 5]]), rng, ratio=2)
+    assert len(true) == 20
+    assert len(false) == 40
+    assert not {(int(u), int(v)) for u, v in false} & ({(i, i) for i in range(20)} | {(0, 5)})
+    assert (np.bincount(false[:, 0]) == 2).all()
+
+
+def test_decisions_by_hand():
+    # 0->0 right; 1->2 wrong and touches two test pairs at once; 7->9 touches none.
+    result = decisions({0: 0, 1: 2, 7: 9}, [[0, 0], [1, 1], [2, 2], [3, -1]])
+    assert result["matched_hits1"] == 1 / 4
+    assert result["precision"] == 1 / 2
+    assert decisions({}, [[0, 0]])["precision"] is None
+    assert decisions({0: 0}, [])["matched_hits1"] is None
+
+
+def test_calibration_error_by_hand():
+    probability = np.array([0.9, 0.9, 0.1, 0.1])
+    assert calibration_error(probability, np.array([True, True, False, False])) == pytest.approx(0.1)
+    assert calibration_error(np.array([1.0]), np.array([True])) == 0
+    assert calibration_error(np.array([]), np.array([], bool)) is None
+    rng = np.random.default_rng(0)
+    honest = rng.random(20000)
+    assert calibration_error(honest, rng.random(20000) < honest) < 0.02

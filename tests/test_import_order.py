@@ -1,0 +1,74 @@
+"""Data flows one way: a module may import only from those that come before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "src" / "kedge"
+
+ORDER = [
+    "errors",
+    "types",
+    "linalg",
+    "alignment",
+    "evaluate",
+    "config",
+    "ingest",
+    "synth",
+    "spmm",
+    "engine",
+    "partition",
+    "hypergraph",
+    "mgcn",
+    "reconcile",
+    "link",
+    "methods",
+    "experiments",
+    "store",
+    "pipeline",
+    "api",
+    "report",
+    "review",
+    "cli",
+]
+
+
+def _room(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[0]
+
+
+def _imports(path: Path) -> list[tuple[int, str]]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "kedge":
+            rest = node.module.split(".")[1:]
+            found += [(node.lineno, rest[0])] if rest else [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.Import):
+            found += [
+                (node.lineno, alias.name.split(".")[1]) for alias in node.names if alias.name.startswith("kedge.")
+            ]
+        if isinstance(node, ast.ImportFrom) and node.level:
+            found.append((node.lineno, "(relative)"))
+    return found
+
+
+def _modules() -> list[Path]:
+    return [
+        path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__main__.py" and path != PACKAGE / "__init__.py"
+    ]
+
+
+def test_every_module_has_its_place_in_the_order():
+    assert {_room(path) for path in _modules()} <= set(ORDER)
+
+
+def test_no_module_imports_from_a_later_one():
+    upward = [
+        f"{path.relative_to(PACKAGE)}:{line} imports {room}"
+        for path in _modules()
+        for line, room in _imports(path)
+        if room != "__version__" and (room not in ORDER or ORDER.index(room) > ORDER.index(_room(path)))
+    ]
+    assert upward == []
