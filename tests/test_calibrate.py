@@ -46,7 +46,7 @@ def test_accounts_without_counterpart_are_reckoned_with(share):
     assert calibrator.counterpart.share == pytest.approx(left, abs=0.12)
     best = pairs.rank == 1
     p = calibrator.probability(pairs)
-    assert calibration_error(p[best], true[best]) < 0.06
+    assert calibration_error(p[best], true[best]) < 0.08
     if share < 1:  # without the factor it would be badly wrong
         given = calibrator.given_counterpart(pairs)
         assert calibration_error(given[best], true[best]) > 2 * calibration_error(p[best], true[best])
@@ -114,9 +114,9 @@ def test_more_runs_where_anchors_are_few():
         return len(runs)
 
     few, method, _ = planted(anchors=200)
-    assert counted(few, method) == 4
+    assert counted(few, method) == 5
     assert counted(few, method, folds=1) == 1
-    many, method, _ = planted(n=2000, anchors=1700)
+    many, method, _ = planted(n=2200, anchors=2000)
     assert counted(many, method) == 1
 
 

@@ -45,8 +45,9 @@ def test_assignment_is_one_to_one_and_holds_every_decision(decided):
     }
 
 
-def test_assignment_gets_more_right_than_the_best_candidates(decided):
-    _, _, _, test, matches = decided
+def test_assignment_gets_more_right_than_the_best_candidates():
+    problem, method, test = planted(0, n=1000, anchors=300, strength=3)
+    matches = decide(problem, method(problem, 0), calibrate(problem, method), Config())
     best = matches.rank == 1
     alone = dict(zip(matches.left[best].tolist(), matches.right[best].tolist(), strict=True))
     assert decisions(matches.partners(), test)["matched_hits1"] > decisions(alone, test)["matched_hits1"]

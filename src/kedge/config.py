@@ -57,7 +57,7 @@ class DecideConfig(Stage):
         description="who gets whom: optimal or greedy one-to-one, or many-to-one (left accounts may share)",
     )
     holdout: float = Field(
-        default=0.25, ge=0, le=0.5, description="share of the anchors hidden to estimate probabilities"
+        default=0.2, ge=0, le=0.5, description="share of the anchors hidden to estimate probabilities"
     )
     folds: int = Field(
         default=0, ge=0, description="runs with hidden anchors; 0: one, or up to 1/holdout where anchors are few"
