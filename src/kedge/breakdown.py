@@ -14,12 +14,12 @@ import numpy as np
 from kedge.communities import find_communities
 from kedge.types import BoolArray, FloatArray, IntArray, Matches, Problem, as_pairs
 
-__all__ = ["breakdown", "by_degree", "degree_bins", "histogram", "made_and_right", "reliability"]
+__all__ = ["OUTCOMES", "breakdown", "by_degree", "degree_bins", "histogram", "made_and_right", "reliability"]
 
-_DEGREES: Final = (0, 1, 2, 3, 5, 9, 17, 33, 65, 129)
+_DEGREES: Final = (0, 1, 2, 3, 5, 9, 17, 33)
 _COMMUNITIES: Final = 10
 _MOST_EDGES: Final = 5_000_000  # beyond this, groups would cost more than the rest of the evaluation
-OUTCOMES: Final = ("right match", "wrong match", "review", "no match")
+OUTCOMES: Final = ("right match", "wrong match", "right, in review", "wrong, in review", "no match")
 
 
 def reliability(said: FloatArray, right: BoolArray, bins: int = 10) -> list[dict[str, Any]]:
@@ -106,11 +106,10 @@ def breakdown(
 def _outcomes(problem: Problem, matches: Matches, correct: BoolArray) -> IntArray:
     """What became of each left account, an index into OUTCOMES."""
     outcome = np.full(problem.left.n, OUTCOMES.index("no match"))
-    for decision, right, word in ((1, None, "review"), (2, True, "right match"), (2, False, "wrong match")):
-        rows = matches.assigned & (matches.decision == decision)
-        if right is not None:
-            rows = rows & (correct == right)
-        outcome[matches.left[rows]] = OUTCOMES.index(word)
+    for decision, words in ((1, ("wrong, in review", "right, in review")), (2, ("wrong match", "right match"))):
+        for right, word in enumerate(words):
+            rows = matches.assigned & (matches.decision == decision) & (correct == bool(right))
+            outcome[matches.left[rows]] = OUTCOMES.index(word)
     return outcome
 
 

@@ -89,7 +89,7 @@ def _inputs(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
         unknown = facts.test["unknown"]
         words = f"{facts.test['test_pairs']:,} held-out pairs, for evaluation only"
         blocks.append(
-            ("test", f"{words}; {unknown:,} of them name an account in neither network" if unknown else words)
+            ("test", f"{words}; {unknown:,} of them name an account that is in no edge" if unknown else words)
         )
     return tag("div", tag("h3", "Inputs"), definitions(blocks), class_="card")
 

@@ -12,12 +12,18 @@ from kedge.report.histograms import decision_histogram, mirrored_histogram
 from kedge.report.lines import Line, line_chart
 from kedge.report.markup import Markup
 from kedge.report.reliability import reliability_chart
-from kedge.report.scales import round_ticks
+from kedge.report.scales import Plot, round_ticks
 from kedge.types import DECISIONS
 
-__all__ = ["Figure", "Key", "draw_figures", "percent"]
+__all__ = ["Figure", "Key", "draw_figures", "percent", "threshold_text"]
 
-_OUTCOME_COLOURS: Final = {"right match": "match", "wrong match": "bad", "review": "review", "no match": "none"}
+_OUTCOME_COLOURS: Final = {
+    "right match": "match",
+    "wrong match": "bad",
+    "right, in review": "review",
+    "wrong, in review": "third",
+    "no match": "none",
+}
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,11 @@ class Figure:
 def percent(share: float | None) -> str:
     """A share for people; a dash where there is none."""
     return "–" if share is None else f"{100 * share:.1f}%"
+
+
+def threshold_text(threshold: float) -> str:
+    """Two digits, unless the run was given a finer one."""
+    return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold}"
 
 
 def draw_figures(facts: Facts) -> dict[str, Figure]:
@@ -85,13 +96,13 @@ def _thresholds(facts: Facts) -> Figure:
     rows = []
     for i, t in enumerate(facts.thresholds):
         if round(t * 100) % 5 == 0 or t == facts.threshold:
-            row = [f"{t:g}", f"{facts.matches[i]:,}", f"{facts.review[i]:,}"]
+            row = [threshold_text(t), f"{facts.matches[i]:,}", f"{facts.review[i]:,}"]
             row += [percent(held.precision[i]), percent(held.recall[i])]
             row += [percent(test.precision[i]), percent(test.recall[i])] if test is not None else []
             rows.append(tuple(row))
     at = facts.thresholds.index(facts.threshold)
     words = (
-        f"At the run's threshold {facts.threshold:g}: precision {percent(held.precision[at])}, "
+        f"At the run's threshold {threshold_text(facts.threshold)}: precision {percent(held.precision[at])}, "
         f"recall {percent(held.recall[at])} on held-out anchors."
     )
     chart = line_chart(
@@ -101,10 +112,11 @@ def _thresholds(facts: Facts) -> Figure:
         lines,
         x_ticks=(0, 0.2, 0.4, 0.6, 0.8, 1.0),
         x_words="threshold",
-        y_words="",
+        y_words="share",
         y_ticks=(0, 0.25, 0.5, 0.75, 1.0),
         y_label=lambda t: f"{100 * t:.0f}%",
         guide=facts.threshold,
+        plot=Plot(width=600, left=56, height=310),
     )
     caption = "Precision: share of the matches that are right. Recall: share of the true pairs that become a match."
     return Figure(
@@ -116,10 +128,11 @@ def _assigned(facts: Facts) -> Figure:
     counts = facts.assigned_histogram
     chart = decision_histogram(
         "Assigned pairs by probability",
-        f"{sum(counts):,} pairs; those from {facts.threshold:g} on are matches.",
+        f"{sum(counts):,} pairs; those from {threshold_text(facts.threshold)} on are matches.",
         counts,
         facts.threshold,
         min(facts.review_from, facts.threshold),
+        Plot(width=600, left=56, height=170),
     )
     legend = (Key("match", "match"), Key("review", "review"), Key("no match", "none"))
     rows = _merged(counts, 10)

@@ -31,10 +31,10 @@ class Plot:
     """The paper of a figure and the plot area in it, in SVG units."""
 
     width: float = 460
-    height: float = 260
+    height: float = 268
     left: float = 46
     right: float = 12
-    top: float = 14
+    top: float = 26
     bottom: float = 42
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, share_bar, twin
-from kedge.report.figures import Figure, percent
+from kedge.report.figures import Figure, percent, threshold_text
 from kedge.report.gather import Curve, Facts, Row
 from kedge.report.markup import Child, Markup, join, name_of, tag
 
@@ -57,23 +57,27 @@ def _verdict(facts: Facts) -> str:
     said = f"{matches:,} matches, expected to be right {mean} of the time."
     if curve.made[at]:
         said += (
-            f" On {curve.pairs:,} anchors hidden from the method, {curve.made[at]:,} got a match this sure and "
-            f"{percent(curve.precision[at])} of these were right."
+            f" Of {curve.pairs:,} anchors hidden from the method, {curve.made[at]:,} got a match this sure; "
+            f"{curve.right[at]:,} of these ({percent(curve.precision[at])}) were right."
         )
-    if facts.test_curve is not None and facts.test_curve.made[at]:
-        said += f" On {facts.test_curve.pairs:,} test pairs: {percent(facts.test_curve.precision[at])}."
+    test = facts.test_curve
+    if test is not None and test.made[at]:
+        said += f" On test pairs, {test.right[at]:,} of {test.made[at]:,} ({percent(test.precision[at])}) were right."
+    if facts.decisions["review"] > 2 * matches:
+        said += " Most pairs are left to review: see below what a lower threshold would give."
     return said
 
 
 def headline(facts: Facts) -> Markup:
     """What was decided, at a glance."""
+    lowest = threshold_text(min(facts.review_from, facts.threshold))
     parts = (
-        ("match", "match", "Matches", f"probability {facts.threshold:g} or more"),
+        ("match", "match", "Matches", f"probability {threshold_text(facts.threshold)} or more"),
         (
             "review",
             "review",
             "To review",
-            f"probability {min(facts.review_from, facts.threshold):g} to {facts.threshold:g}",
+            f"probability {lowest} to {threshold_text(facts.threshold)}",
         ),
         ("no match", "none", "No match", "no partner, or too unlikely"),
     )
@@ -151,19 +155,14 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         value=str(at),
         autocomplete="off",
         aria_label="Threshold",
-        aria_valuetext=f"threshold {facts.threshold:g}",
+        aria_valuetext=f"threshold {threshold_text(facts.threshold)}",
     )
-    charts = tag(
-        "div",
-        tag("h3", curves.title),
-        tag("figcaption", curves.caption),
-        legend(curves),
-        curves.chart,
+    charts = [
+        tag("div", tag("h3", curves.title), tag("p", curves.caption, class_="under"), legend(curves), curves.chart),
         tag("div", slider, class_="slide", hidden=True, data_script=True),
-        legend(assigned),
-        assigned.chart,
+        tag("div", legend(assigned), assigned.chart),
         twin(curves),
-    )
+    ]
     matches, expected = facts.matches[at], facts.expected_right[at]
     rest = sum(facts.decisions.values()) - matches - facts.review[at]
     rows = [
@@ -186,10 +185,10 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         tag("h3", "At threshold"),
         tag(
             "div",
-            tag("span", _live("threshold", f"{facts.threshold:g}"), class_="value"),
+            tag("span", _live("threshold", f"{threshold_text(facts.threshold)}"), class_="value"),
             tag(
                 "button",
-                f"back to {facts.threshold:g}, as decided",
+                f"back to {threshold_text(facts.threshold)}, as decided",
                 type="button",
                 id="back",
                 disabled=True,
@@ -202,11 +201,12 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         tag(
             "p",
             "To decide with it, match again with ",
-            tag("code", "--set decide.threshold=", _live("threshold", f"{facts.threshold:g}")),
+            tag("code", "--set decide.threshold=", _live("threshold", f"{threshold_text(facts.threshold)}")),
             class_="under",
         ),
+        class_="panel",
     )
-    return tag("div", tag("div", charts, panel, class_="explorer"), class_="card after")
+    return tag("div", tag("div", *charts, panel, class_="explorer"), class_="card after")
 
 
 def _pairs(rows: Sequence[Row], colour: str, caption: str) -> Markup:

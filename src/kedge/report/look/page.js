@@ -4,11 +4,13 @@
   const all = (words, root = document) => Array.from(root.querySelectorAll(words));
   const count = (n) => n.toLocaleString("en-US", { maximumFractionDigits: 0 });
   const percent = (share) => (share === null ? "–" : (100 * share).toFixed(1) + "%");
+  // Two digits, unless the run was given a finer threshold.
+  const level = (t) => (Number(t.toFixed(2)) === t ? t.toFixed(2) : String(t));
   const slider = document.getElementById("slider");
 
   // Where each live number comes from, at place i of the thresholds.
   const show = {
-    threshold: (i) => String(data.thresholds[i]),
+    threshold: (i) => level(data.thresholds[i]),
     matches: (i) => count(data.matches[i]),
     review: (i) => count(data.review[i]),
     rest: (i) => count(data.decisions["match"] + data.decisions["review"] + data.decisions["no match"] - data.matches[i] - data.review[i]),
@@ -45,7 +47,7 @@
         bar.setAttribute("class", "bar " + (middle >= t ? "match" : middle >= Math.min(data.review_from, t) ? "review" : "none"));
       }
     }
-    slider.setAttribute("aria-valuetext", "threshold " + t + ": " + show.matches(i) + " matches, precision " +
+    slider.setAttribute("aria-valuetext", "threshold " + level(t) + ": " + show.matches(i) + " matches, precision " +
       show["held_out_curve.precision"](i) + ", recall " + show["held_out_curve.recall"](i));
     document.getElementById("back").disabled = i === data.start;
   };
