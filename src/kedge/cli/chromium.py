@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,6 +26,8 @@ __all__ = ["Browser", "find_chromium", "open_browser"]
 
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE: Final = 60.0
+# Chromium reads from descriptor 3 and writes to 4. Not by `preexec_fn`: that may deadlock where there are threads.
+_LAUNCH: Final = "import os, sys; a = sys.argv[1:]; os.dup2(int(a[0]), 3); os.dup2(int(a[1]), 4); os.execv(a[2], a[2:])"
 
 
 def find_chromium() -> str | None:
@@ -126,6 +130,22 @@ class Browser:
         return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
 
 
+def _pipe_above(least: int) -> tuple[int, int]:
+    """A pipe whose ends are out of the way of the descriptors that Chromium wants."""
+    low = os.pipe()
+    read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, least) for end in low)
+    for end in low:
+        os.close(end)
+    return read, write
+
+
+def _greet(to_browser: int, from_browser: int) -> Browser:
+    try:
+        return Browser(to_browser, from_browser)
+    except (BrokenPipeError, TimeoutError):
+        raise KedgeError("the browser does not start", remedy="take the figures as SVG (--format svg)") from None
+
+
 @contextlib.contextmanager
 def open_browser() -> Iterator[Browser]:
     """Start Chromium with an empty profile and no network use of its own; ended and cleaned up in any case."""
@@ -133,8 +153,8 @@ def open_browser() -> Iterator[Browser]:
     if program is None:
         raise KedgeError("PNG needs a browser", remedy="install chromium, or take the figures as SVG (--format svg)")
     with tempfile.TemporaryDirectory(prefix="kedge-chromium-", ignore_cleanup_errors=True) as profile:
-        browser_in, to_browser = os.pipe()
-        from_browser, browser_out = os.pipe()
+        browser_in, to_browser = _pipe_above(10)
+        from_browser, browser_out = _pipe_above(10)
         words = [
             program,
             "--headless",
@@ -151,10 +171,8 @@ def open_browser() -> Iterator[Browser]:
         ]
         if os.geteuid() == 0:
             words.append("--no-sandbox")  # Chromium refuses to start for root otherwise
-        # Chromium reads from descriptor 3 and writes to 4; the shell puts them there, whatever ours are called.
-        shell = f'exec "$@" 3<&{browser_in} 4>&{browser_out}'
         process = subprocess.Popen(
-            ["/bin/sh", "-c", shell, "sh", *words],
+            [sys.executable, "-S", "-c", _LAUNCH, str(browser_in), str(browser_out), *words],
             pass_fds=(browser_in, browser_out),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -163,7 +181,7 @@ def open_browser() -> Iterator[Browser]:
         os.close(browser_in)
         os.close(browser_out)
         try:
-            yield Browser(to_browser, from_browser)
+            yield _greet(to_browser, from_browser)
         finally:
             os.close(to_browser)
             os.close(from_browser)

@@ -137,7 +137,7 @@ def _curve_rows(curve: Curve, key: str, at: int, words: str) -> list[Markup]:
             "recall",
             f"Recall, {words}",
             _live(f"{key}.recall", percent(curve.recall[at])),
-            _live(f"{key}.of", f"{curve.right[at]:,} of {curve.made[at]:,} right"),
+            _live(f"{key}.of", f"{curve.right[at]:,} of {curve.pairs:,} true pairs"),
         ),
     ]
 

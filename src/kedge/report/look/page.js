@@ -23,7 +23,7 @@
     show[name + ".precision"] = (i) => percent(curve.precision[i]);
     show[name + ".recall"] = (i) => percent(curve.recall[i]);
     show[name + ".interval"] = (i) => curve.low[i] === null ? "no match made" : percent(curve.low[i]) + " to " + percent(curve.high[i]);
-    show[name + ".of"] = (i) => count(curve.right[i]) + " of " + count(curve.made[i]) + " right";
+    show[name + ".of"] = (i) => count(curve.right[i]) + " of " + count(curve.pairs) + " true pairs";
   }
 
   const charts = all("svg[data-x0]").map((svg) => {
