@@ -43,7 +43,9 @@ def main() -> None:
                 started = time.perf_counter()
                 browser.open(page.as_uri())
                 # Two frames later the page is painted.
-                browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))")
+                browser.evaluate(
+                    "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+                )
                 taken.append(time.perf_counter() - started)
             print(f"opening and painting in Chromium: {', '.join(f'{t:.2f}' for t in taken)} s wall (goal 3)")
 

@@ -26,7 +26,9 @@ def main() -> None:
         kedge = [sys.executable, "-m", "kedge"]
         # Half of the pairs are known and the networks overlap much, so that every part of the report has something.
         planted = ["--nodes", "2500", "--overlap", "0.9", "--train", "0.5"]
-        subprocess.run([*kedge, "synth", "-o", str(data), "-q", "--json", *planted], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [*kedge, "synth", "-o", str(data), "-q", "--json", *planted], check=True, stdout=subprocess.DEVNULL
+        )
         files = [str(data / f"{name}.tsv") for name in ("left", "right", "train", "test")]
         words = ["match", files[0], files[1], "--anchors", files[2], "--test", files[3], "-o", str(run), "-q", "--json"]
         subprocess.run([*kedge, *words], check=True, stdout=subprocess.DEVNULL)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, exporting, matching, reporting, synthesis
+from kedge.cli import about, data, embedding, exporting, matching, reporting, synthesis
 
 __all__ = ["app", "main"]
 
@@ -44,6 +44,7 @@ for _command in (
     matching.evaluate,
     reporting.report,
     exporting.export,
+    embedding.embed,
     synthesis.synth,
     about.config,
     about.doctor,

@@ -23,7 +23,7 @@ from kedge.link.counterpart import Counterpart, estimate_counterpart
 from kedge.link.pair_rule import PairRule, fit_pair_rule
 from kedge.link.shortlist import Shortlist, shortlist
 from kedge.link.signals import Scale, best_scores, scale_of, signals
-from kedge.link.softmax import PRIOR, choose, fit_weights, isotonic_steps, log_loss, probabilities
+from kedge.link.softmax import PRIOR, choose, fit_weights, isotonic_steps, log_loss, logits, probabilities
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
 __all__ = ["Calibrator", "Fold", "calibrate", "fit", "fit_folds", "hold_out", "hold_outs"]
@@ -72,16 +72,23 @@ class Calibrator:
 
     def given_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(v | u has a counterpart) of each candidate, [m]; an account's sum to at most 1."""
-        p = probabilities(self.theta, signals(pairs, self.scale), pairs.left, pairs.n_left)
-        return self.ceiling * choose(p, self.knots, pairs.left, pairs.n_left)
+        return self._given(self._logits(pairs), pairs)
 
     def has_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(counterpart) of every left account, [n_left]."""
-        return self.counterpart.probability(_best(pairs, self.scale))
+        return self.counterpart.probability(best_logits(self._logits(pairs), pairs))
 
     def probability(self, pairs: Shortlist) -> FloatArray:
         """P(u and v are the same person) of each candidate, [m]; an account's sum to P(counterpart) at most."""
-        return self.given_counterpart(pairs) * self.has_counterpart(pairs)[pairs.left]
+        z = self._logits(pairs)
+        return self._given(z, pairs) * self.counterpart.probability(best_logits(z, pairs))[pairs.left]
+
+    def _logits(self, pairs: Shortlist) -> FloatArray:
+        return logits(self.theta, signals(pairs, self.scale))
+
+    def _given(self, z: FloatArray, pairs: Shortlist) -> FloatArray:
+        p = probabilities(z, pairs.left, pairs.n_left)
+        return self.ceiling * choose(p, self.knots, pairs.left, pairs.n_left)
 
     def says_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> NDArray[np.bool_]:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
@@ -148,9 +155,10 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0) -> 
     )
     fitted = [_fit_at(folds, lists, replace(scale, temperature=t), seed) for t in _TEMPERATURES]
     best = min(fitted, key=lambda one: one.loss)
+    tops = [best_logits(logits(best.theta, signals(pairs, best.scale)), pairs) for pairs in lists]
     counterpart = estimate_counterpart(
-        np.concatenate([[], *(_best(p, best.scale)[f.validation[:, 0]] for p, f in zip(lists, folds, strict=True))]),
-        np.concatenate([[], *(_best_of_free(p, f, best.scale) for p, f in zip(lists, folds, strict=True))]),
+        np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(tops, folds, strict=True))]),
+        np.concatenate([[], *(np.delete(x, f.problem.anchors[:, 0]) for x, f in zip(tops, folds, strict=True))]),
         min([1.0, *(pairs.free_right / max(pairs.free_left, 1) for pairs in lists)]),
     )
     calibrator = Calibrator(best.scale, best.theta, counterpart, rule, validated, best.knots)
@@ -176,17 +184,11 @@ class _Fitted:
     best: FloatArray
 
 
-def _best(pairs: Shortlist, scale: Scale) -> FloatArray:
-    """The best score of every left account in the model's unit, [n_left]; the floor where it has no candidate."""
-    accounts, score = best_scores(pairs)
-    best = np.full(pairs.n_left, scale.floor)
-    best[accounts] = score
-    result: FloatArray = np.arcsinh((best - scale.middle) / scale.spread)
-    return result
-
-
-def _best_of_free(pairs: Shortlist, fold: Fold, scale: Scale) -> FloatArray:
-    return np.delete(_best(pairs, scale), fold.problem.anchors[:, 0])
+def best_logits(z: FloatArray, pairs: Shortlist) -> FloatArray:
+    """The logit of the best candidate of every left account, [n_left]; that of the worst where it has none."""
+    best = np.full(pairs.n_left, z.min() if len(z) else 0.0)
+    np.maximum.at(best, pairs.left, z)
+    return best
 
 
 def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, seed: int) -> _Fitted:
@@ -211,7 +213,7 @@ def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, see
         out = turn[owner] == k
         # Accounts of the other turns keep their numbers: one without rows does not touch the fit.
         inside = fit_weights(columns[~out], owner[~out], true[~out], accounts)
-        p = probabilities(inside, columns, owner, accounts)
+        p = probabilities(logits(inside, columns), owner, accounts)
         plain[out] = p[out]
         mapped[out] = choose(p, isotonic_steps(p[~out], true[~out]), owner, accounts)[out]
     said = plain
@@ -219,8 +221,8 @@ def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, see
     loss = log_loss(plain, owner, true, accounts).sum()
     if accounts >= _ISOTONIC_FROM and (with_map := log_loss(mapped, owner, true, accounts).sum()) < loss:
         said, loss = mapped, with_map
-        knots = isotonic_steps(probabilities(theta, columns, owner, accounts), true)
-    return _Fitted(scale, theta, knots, float(loss), said[first], true[first] > 0, columns[first, 0])
+        knots = isotonic_steps(probabilities(logits(theta, columns), owner, accounts), true)
+    return _Fitted(scale, theta, knots, float(loss), said[first], true[first] > 0, logits(theta, columns)[first])
 
 
 def _notes(validated: int, best: _Fitted, scale: Scale) -> tuple[str, ...]:

@@ -32,6 +32,8 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     """
     pairs = shortlist(problem, alignment, config.candidates)
     probability = calibrator.probability(pairs)
+    # Rows stand by probability, which knows more than the score: how many others want the same partner.
+    order = np.lexsort((pairs.right, -probability, pairs.left))
     chosen = assign(pairs.matrix(probability), config.decide.assignment)
     width = np.int64(max(pairs.n_right, 1))
     assigned = np.isin(pairs.left * width + pairs.right, chosen[:, 0] * width + chosen[:, 1])
@@ -42,15 +44,15 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     return Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
-        left=pairs.left,
-        right=pairs.right,
-        rank=pairs.rank,
-        score=pairs.score,
-        probability=probability,
-        margin=margins(pairs, calibrator.scale.floor)[0],
-        decision=decision,
-        counterpart=calibrator.has_counterpart(pairs)[pairs.left],
-        assigned=assigned,
+        left=pairs.left[order],
+        right=pairs.right[order],
+        rank=pairs.rank,  # the rows of an account keep their places, so 1, 2, ... still counts them
+        score=pairs.score[order],
+        probability=probability[order],
+        margin=margins(pairs, calibrator.scale.floor)[0][order],
+        decision=decision[order],
+        counterpart=calibrator.has_counterpart(pairs)[pairs.left[order]],
+        assigned=assigned[order],
     )
 
 

@@ -15,16 +15,20 @@ from scipy.optimize import isotonic_regression, minimize
 
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["PRIOR", "choose", "fit_weights", "isotonic_steps", "log_loss", "probabilities"]
+__all__ = ["PRIOR", "choose", "fit_weights", "isotonic_steps", "log_loss", "logits", "probabilities"]
 
 # Offset, then the weights of score, both leads and mutual best: sceptical, and trusting leads before heights.
 PRIOR: Final = np.array([-2.0, 0.0, 0.5, 0.5, 0.5])
 _PRECISION: Final = np.array([0.5, 2.0, 2.0, 2.0, 2.0])
 
 
-def probabilities(theta: FloatArray, signals: FloatArray, account: IntArray, n: int) -> FloatArray:
+def logits(theta: FloatArray, signals: FloatArray) -> FloatArray:
+    """z of each candidate, [m]."""
+    return np.asarray(theta[0] + signals @ theta[1:])
+
+
+def probabilities(z: FloatArray, account: IntArray, n: int) -> FloatArray:
     """P of each candidate, [m]; `account` is the owner of each row, below n."""
-    z = theta[0] + signals @ theta[1:]
     top = np.zeros(n)  # "none of these" stands at 0
     np.maximum.at(top, account, z)
     weight = np.exp(z - top[account])
@@ -39,7 +43,7 @@ def fit_weights(signals: FloatArray, account: IntArray, true: FloatArray, n: int
     columns = np.column_stack([np.ones(len(signals)), signals])
 
     def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        p = probabilities(theta, signals, account, n)
+        p = probabilities(logits(theta, signals), account, n)
         rest = np.clip(1 - np.bincount(account, p, minlength=n), 1e-12, None)
         away = theta - PRIOR
         value = -float(true @ np.log(np.clip(p, 1e-12, None))) - float(none @ np.log(rest))
@@ -62,6 +66,8 @@ def isotonic_steps(p: FloatArray, true: FloatArray) -> tuple[FloatArray, FloatAr
 
     Each level of the isotonic fit is shrunk towards what was said by one observation, so that none is 0 or 1.
     """
+    if len(p) == 0:
+        return np.empty(0), np.empty(0)
     order = np.argsort(p, kind="stable")
     level = isotonic_regression(true[order]).x
     block = np.concatenate([[0], np.cumsum(np.diff(level) != 0)])

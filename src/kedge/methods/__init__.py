@@ -34,4 +34,5 @@ def _later(place: str) -> Method:
 METHODS: Final[dict[str, Method]] = {
     "common-neighbours": _later("common_neighbours:align"),
     "evidence": _later("evidence:align"),
+    "mgcn": _later("mgcn:align"),
 }

@@ -1,4 +1,4 @@
-"""The evidence method: candidates ranked by their log-odds, the assigned partner first."""
+"""The evidence method: candidates ranked by belief, in the form that held-back anchors prefer."""
 
 from __future__ import annotations
 
@@ -7,31 +7,17 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.evidence import Evidence, propagate
+from kedge.link.choice import FORMS, choose, ranking_scores
 from kedge.types import Problem
 
-__all__ = ["align", "scores"]
+__all__ = ["align"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
+def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
-    return scores(propagate(problem, config.evidence))
-
-
-def scores(evidence: Evidence) -> SparseAlignment:
-    """Log-odds, raised for assigned pairs by just enough that they lead their row and column.
-
-    Among accounts that the networks cannot tell apart the assignment chooses consistently, where a tie would
-    rank them all behind each other.
-    """
-    L = evidence.log_odds
-    if L.nnz == 0:
-        return SparseAlignment(csr_array(L.astype(np.float32)))
-    rows = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
-    best_left = np.full(L.shape[0], -np.inf)
-    best_right = np.full(L.shape[1], -np.inf)
-    np.maximum.at(best_left, rows, L.data)
-    np.maximum.at(best_right, L.indices, L.data)
-    lead = np.maximum(best_left[rows], best_right[L.indices])
-    data = np.where(evidence.assigned, np.maximum(L.data, lead + 1e-3), L.data)
-    return SparseAlignment(csr_array((data.astype(np.float32), L.indices, L.indptr), shape=L.shape))
+    form = FORMS[choose(problem, config.evidence, seed)]
+    ranked = ranking_scores(form(problem, config.evidence))
+    left, right = problem.anchors.T
+    top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
+    anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
+    return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))

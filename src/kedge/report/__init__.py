@@ -1,6 +1,6 @@
 """The report: a pure function from a run's contents to one self-contained HTML page, and its figures one by one."""
 
-from kedge.report.figures import Figure
+from kedge.report.figure import Figure
 from kedge.report.page import build_report, report_figures
 from kedge.report.standalone import standalone_size, standalone_svg
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kedge.report.figures import Figure, Key
+from kedge.report.figure import Figure, Key
 from kedge.report.markup import Child, Markup, join, number, tag
 
 __all__ = ["data_table", "definitions", "figure_card", "key_sign", "logo", "meter", "share_bar"]

@@ -1,21 +1,21 @@
-"""The figures of a report: each a chart, a legend, a caption in plain words and the same numbers as a table."""
+"""The figures of a report: what was decided, how far to trust it, where it is right and where not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
-from kedge.report.bars import Series, grouped_bars, lying_bars, stacked_shares
+from kedge.report.bars import Series, grouped_bars, stacked_shares
+from kedge.report.figure import Figure, Key, percent, threshold_text
 from kedge.report.gather import Facts
 from kedge.report.histograms import decision_histogram, mirrored_histogram
 from kedge.report.lines import Line, line_chart
-from kedge.report.markup import Markup
+from kedge.report.process_figures import memory_figure, parts_figure, seconds_figure, training_figures
 from kedge.report.reliability import reliability_chart
-from kedge.report.scales import Plot, round_ticks
+from kedge.report.scales import Plot
 from kedge.types import DECISIONS
 
-__all__ = ["Figure", "Key", "draw_figures", "percent", "threshold_text"]
+__all__ = ["draw_figures"]
 
 _OUTCOME_COLOURS: Final = {
     "right match": "match",
@@ -24,38 +24,6 @@ _OUTCOME_COLOURS: Final = {
     "wrong, in review": "third",
     "no match": "none",
 }
-
-
-@dataclass(frozen=True)
-class Key:
-    """A line of a legend; `shape` is square, circle, line, dashed or diagonal."""
-
-    words: str
-    colour: str
-    shape: str = "square"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A chart and all that it takes to read it without seeing it."""
-
-    name: str
-    title: str
-    caption: str
-    chart: Markup
-    legend: tuple[Key, ...]
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def percent(share: float | None) -> str:
-    """A share for people; a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.1f}%"
-
-
-def threshold_text(threshold: float) -> str:
-    """Two digits, unless the run was given a finer one."""
-    return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold}"
 
 
 def draw_figures(facts: Facts) -> dict[str, Figure]:
@@ -71,10 +39,10 @@ def draw_figures(facts: Facts) -> dict[str, Figure]:
             drawn.append(_outcomes_by_community(facts.test))
     drawn.append(_decisions_by_degree(facts))
     if facts.training:
-        drawn += _training(facts.training)
+        drawn += training_figures(facts.training)
     if facts.parts:
-        drawn.append(_parts(facts.parts))
-    drawn += [_seconds(facts), _memory(facts)]
+        drawn.append(parts_figure(facts.parts))
+    drawn += [seconds_figure(facts), memory_figure(facts)]
     return {figure.name: figure for figure in drawn}
 
 
@@ -288,62 +256,3 @@ def _decisions_by_degree(facts: Facts) -> Figure:
         ("match", "review", "none"),
         [[row["counts"][i] for i in order] for row in rows],
     )
-
-
-def _training(training: Mapping[str, Any]) -> list[Figure]:
-    """One chart a quantity: `{"curves": {"loss": {"left": [...], "right": [...]}}}`, thinned to what an eye can see."""
-    figures = []
-    for quantity, curves in training["curves"].items():
-        length = max((len(values) for values in curves.values()), default=0)
-        if length < 2:
-            continue
-        steps = list(range(0, length, max(1, length // 200)))
-        lines, legend = [], []
-        for (name, values), colour in zip(curves.items(), ("precision", "recall", "third", "good"), strict=False):
-            lines.append(Line(name, [values[i] if i < len(values) else None for i in steps], colour))
-            legend.append(Key(name, colour, "line"))
-        title = f"Training: {quantity}"
-        words = ", ".join(f"{name} ended at {values[-1]:.4g}" for name, values in curves.items() if values)
-        chart = line_chart(title, words, steps, lines, x_ticks=round_ticks(length), x_words="step", y_words=quantity)
-        shown = steps[:: max(1, len(steps) // 20)]
-        rows = tuple(
-            (str(i), *(f"{values[i]:.4g}" if i < len(values) else "" for values in curves.values())) for i in shown
-        )
-        figures.append(
-            Figure(f"training-{quantity}", title, f"{words}.", chart, tuple(legend), ("step", *curves), rows)
-        )
-    return figures
-
-
-def _parts(parts: Mapping[str, Any]) -> Figure:
-    """`{"left": [sizes], "right": [sizes]}`, the largest 40 of each side."""
-    sides = {side: sorted(parts.get(side, ()), reverse=True)[:40] for side in ("left", "right")}
-    most = max(len(sizes) for sizes in sides.values())
-    groups = [str(i + 1) for i in range(most)]
-    series = [
-        Series(side, [sizes[i] if i < len(sizes) else None for i in range(most)], side) for side, sizes in sides.items()
-    ]
-    words = "; ".join(f"{side}: {len(parts.get(side, ())):,} parts" for side in sides)
-    chart = grouped_bars(
-        "Sizes of the parts", words, groups, series, x_words="part, the largest first", y_words="accounts", shares=False
-    )
-    rows = tuple((group, *(str(one.values[i] or "") for one in series)) for i, group in enumerate(groups))
-    legend = tuple(Key(side, side) for side in sides)
-    return Figure("parts", "Sizes of the parts", words, chart, legend, ("part", "left", "right"), rows)
-
-
-def _seconds(facts: Facts) -> Figure:
-    rows = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
-    total = sum(value for _, value in rows)
-    chart = lying_bars("CPU seconds by stage", f"{total:,.1f} CPU seconds in all.", rows, "s", "match", 2)
-    caption = f"{total:,.1f} CPU seconds in all stages, without reading the input."
-    table = tuple((name, f"{value:,.2f}") for name, value in rows)
-    return Figure("seconds", "Time by stage", caption, chart, (), ("stage", "CPU seconds"), table)
-
-
-def _memory(facts: Facts) -> Figure:
-    rows = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
-    chart = lying_bars("Memory by stage", "Peak resident memory at the end of each stage.", rows, "MB", "right", 0)
-    caption = "The largest resident memory of the process up to the end of the stage."
-    table = tuple((stage["name"], f"{stage['peak_mb']:,.0f}", f"{stage['bytes']:,}") for stage in facts.stages)
-    return Figure("memory", "Memory by stage", caption, chart, (), ("stage", "peak MB", "bytes written"), table)

@@ -11,7 +11,8 @@ from importlib import resources
 
 from kedge.pipeline import Contents
 from kedge.report.card import linkage_card
-from kedge.report.figures import Figure, draw_figures
+from kedge.report.figure import Figure
+from kedge.report.figures import draw_figures
 from kedge.report.gather import Facts, gather
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, tag
 from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, share_bar, twin
-from kedge.report.figures import Figure, percent, threshold_text
+from kedge.report.figure import Figure, percent, threshold_text
 from kedge.report.gather import Curve, Facts, Row
 from kedge.report.markup import Child, Markup, join, name_of, tag
 

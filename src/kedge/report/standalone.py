@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from kedge.report.blocks import key_sign
-from kedge.report.figures import Figure
+from kedge.report.figure import Figure
 from kedge.report.markup import Markup, join, number, raw_style_or_script, tag
 from kedge.report.page import look
 
