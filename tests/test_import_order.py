@@ -13,6 +13,8 @@ ORDER = [
     "linalg",
     "alignment",
     "evaluate",
+    "communities",
+    "breakdown",
     "config",
     "ingest",
     "synth",

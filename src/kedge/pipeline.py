@@ -16,13 +16,14 @@ import pyarrow as pa
 
 from kedge import evaluate
 from kedge.alignment import Alignment
+from kedge.breakdown import breakdown
 from kedge.config import Config, to_toml
 from kedge.errors import KedgeError
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
-from kedge.link.decide import decide
+from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.methods import METHODS
 from kedge.store import (
     ALIGNMENT,
@@ -43,7 +44,19 @@ from kedge.store import (
 )
 from kedge.types import IntArray, Matches, Problem
 
-__all__ = ["Inputs", "Progress", "Silent", "Solution", "load_matches", "load_run", "match", "match_to_run", "measure"]
+__all__ = [
+    "Contents",
+    "Inputs",
+    "Progress",
+    "Silent",
+    "Solution",
+    "load_contents",
+    "load_matches",
+    "load_run",
+    "match",
+    "match_to_run",
+    "measure",
+]
 
 
 class Progress(Protocol):
@@ -168,9 +181,17 @@ def match_to_run(
             "peak_mb": round(peak_mb(), 1),
         }
         run.write("metrics.json", JSON, summary["metrics"])
+        # Without test pairs it is null: an older one would belong to other pairs.
+        run.write("evaluation.json", JSON, _break_down(solution, test, config))
         for note in (*run.notes, *solution.calibrator.notes):
             progress.note(note)
     return summary
+
+
+def _break_down(solution: Solution, test: IntArray | None, config: Config) -> dict[str, Any] | None:
+    matches = solution.matches
+    threshold = choose_threshold(solution.calibrator, matches.probability[matches.assigned], config)
+    return breakdown(solution.problem, matches, test, [0.0, *threshold_grid(threshold)], config.seed)
 
 
 def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
@@ -213,6 +234,46 @@ def _load_solution(directory: Path, config: Config) -> Solution:
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What lies in the directory of a finished run, as it was written: nothing is computed again.
+
+    `metrics` and `evaluation` are of the test pairs, None where the run had none; `training` and `parts` are there only
+    if the method left them.
+    """
+
+    manifest: Mapping[str, Any]
+    config: Config
+    problem: Problem
+    calibrator: Calibrator
+    table: pa.Table
+    metrics: Mapping[str, Any] | None
+    evaluation: Mapping[str, Any] | None
+    training: Mapping[str, Any] | None
+    parts: Mapping[str, Any] | None
+
+
+def load_contents(directory: Path) -> Contents:
+    """All that a report shows, read from a finished run."""
+    manifest = _refuse_unfinished(directory)
+    left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
+    held = {}
+    for name in ("metrics", "evaluation", "model/training", "model/parts"):
+        path = directory / f"{name}.json"
+        held[name] = JSON.load(path) if path.exists() else None
+    return Contents(
+        manifest=manifest,
+        config=Config.model_validate(manifest["config"]),
+        problem=Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"]),
+        calibrator=from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json")),
+        table=TABLE.load(directory / "matches.parquet"),
+        metrics=held["metrics"] if held["metrics"] and held["metrics"].get("test_pairs") else None,
+        evaluation=held["evaluation"],
+        training=held["model/training"],
+        parts=held["model/parts"],
+    )
 
 
 def load_matches(directory: Path, candidates: int) -> pa.Table:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, embedding, exporting, matching, synthesis
+from kedge.cli import about, data, embedding, exporting, matching, reporting, synthesis
 
 __all__ = ["app", "main"]
 
@@ -42,6 +42,7 @@ for _command in (
     data.check,
     matching.match,
     matching.evaluate,
+    reporting.report,
     exporting.export,
     embedding.embed,
     synthesis.synth,

@@ -5,6 +5,7 @@ An account with a known anchor is not decided about again: it stands in no row, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from kedge.link.shortlist import shortlist
 from kedge.link.signals import margins
 from kedge.types import FloatArray, Matches, Problem
 
-__all__ = ["choose_threshold", "decide", "thresholds"]
+__all__ = ["choose_threshold", "decide", "threshold_grid", "thresholds"]
 
 _GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
 _PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the probability said, behind each estimated precision
@@ -80,10 +81,15 @@ def _precision(calibrator: Calibrator, t: float) -> float | None:
     return float((calibrator.right[above].sum() + _PRIOR_WEIGHT * said) / (above.sum() + _PRIOR_WEIGHT))
 
 
-def thresholds(calibrator: Calibrator) -> list[dict[str, float | int | None]]:
-    """For each threshold what held-out anchors got: matches made, precision, recall; by steps of 0.01."""
+def threshold_grid(threshold: float) -> list[float]:
+    """The thresholds worth looking at: steps of 0.01, and the run's own where it lies between them."""
+    return sorted({*_GRID.tolist(), threshold})
+
+
+def thresholds(calibrator: Calibrator, at: Sequence[float] | None = None) -> list[dict[str, float | int | None]]:
+    """For each threshold what held-out anchors got: matches made, precision, recall; `at` steps of 0.01."""
     rows: list[dict[str, float | int | None]] = []
-    for t in _GRID:
+    for t in _GRID.tolist() if at is None else at:
         above = calibrator.said >= t
         right = int(calibrator.right[above].sum())
         rows.append(
