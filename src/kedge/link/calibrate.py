@@ -40,7 +40,7 @@ from kedge.types import FloatArray, IntArray, Problem, as_pairs
 __all__ = ["Calibrator", "Fold", "calibrate", "fit", "fit_folds", "hold_out", "hold_outs"]
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)
-_ENOUGH: Final = 400  # held-out anchors at which another fold no longer pays
+_ENOUGH: Final = 1200  # held-out anchors at which another fold no longer pays
 _FEW: Final = 5
 _SOME: Final = 30
 _ISOTONIC_FROM: Final = 1000  # below this a free-form map follows the noise
