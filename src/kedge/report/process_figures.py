@@ -57,6 +57,7 @@ def parts_figure(parts: Mapping[str, Any]) -> Figure:
 
 
 def seconds_figure(facts: Facts) -> Figure:
+    """CPU seconds by stage."""
     rows = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
     total = sum(value for _, value in rows)
     chart = lying_bars("CPU seconds by stage", f"{total:,.1f} CPU seconds in all.", rows, "s", "match", 2)
@@ -66,6 +67,7 @@ def seconds_figure(facts: Facts) -> Figure:
 
 
 def memory_figure(facts: Facts) -> Figure:
+    """Peak memory by stage."""
     rows = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
     chart = lying_bars("Memory by stage", "Peak resident memory at the end of each stage.", rows, "MB", "right", 0)
     caption = "The largest resident memory of the process up to the end of the stage."

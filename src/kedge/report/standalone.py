@@ -54,7 +54,9 @@ def standalone_svg(figure: Figure) -> str:
             "svg",
             raw_style_or_script(
                 "style",
-                look("light.css") + look("chart.css") + ".heading{font-weight:600;font-size:14px;fill:var(--ink)}",
+                look("light.css")
+                + look("chart.css")
+                + ".chart text.heading{font-weight:600;font-size:14px;fill:var(--ink)}",
             ),
             tag("rect", width=whole_width, height=whole_height, fill="#ffffff"),
             tag(
