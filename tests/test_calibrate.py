@@ -117,7 +117,7 @@ def test_more_runs_where_anchors_are_few():
     assert counted(few, method) == 5
     assert counted(few, method, folds=1) == 1
     many, method, _ = planted(n=2200, anchors=2000)
-    assert counted(many, method) == 1
+    assert counted(many, method) < counted(few, method)
 
 
 @pytest.mark.parametrize("anchors", [0, 1, 2, 4, 6])
