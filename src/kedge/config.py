@@ -129,8 +129,8 @@ class MgcnConfig(Stage):
 
     dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
     layers: int = Field(default=1, ge=1, description="convolutions at each level (the paper's K)")
-    levels: Literal["both", "simple", "hypergraph"] = Field(
-        default="both", description="which levels convolve: within hyperedges (simple), over the hypergraph, or both"
+    levels: Literal["both", "simple", "hypergraph", "none"] = Field(
+        default="both", description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)"
     )
     fusion: Literal["concat", "basis", "sum", "linear"] = Field(
         default="linear",
@@ -158,7 +158,13 @@ class MgcnConfig(Stage):
     )
     length: float = Field(default=3.0, gt=0, description="the squared length of unit vectors to start from")
     dropout: float = Field(
-        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each step leaves out"
+        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each training step leaves out"
+    )
+    drop_hyperedges: float = Field(
+        default=0.5, ge=0, lt=1, description="share of hyperedges that each training step leaves out"
+    )
+    drop_output: float = Field(
+        default=0.0, ge=0, lt=1, description="share of the last vectors' entries that each training step leaves out"
     )
     start: Literal["free", "autoencoder", "given"] = Field(
         default="free",
