@@ -14,6 +14,7 @@ import json
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import measuring
 import numpy as np
@@ -88,6 +89,7 @@ class Plain:
         self.pairs, self.noise = torch.from_numpy(list_edges(network)), noise_weights(network)
 
     def loss(self, draws: torch.Generator) -> torch.Tensor:
+        """One step's loss, with fresh noise for both ends of each edge."""
         model, settings = self.model, self.settings
         act = ACTIVATIONS[settings.activation]
         X = model.X0
@@ -106,6 +108,12 @@ class Plain:
         M = settings.negatives
         noise = torch.multinomial(self.noise, len(self.pairs) * 2 * M, replacement=True, generator=draws)
         return sampled_loss(X, model.bias, self.pairs, noise.reshape(-1, 2, M), settings.weighing, M)
+
+
+def read_peak_mb() -> float:
+    """This process's own peak: getrusage would carry over that of the process it was forked from."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
 
 
 def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[str, float]:
@@ -150,7 +158,7 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
             for name, a, b in zip(spent, marks, marks[1:], strict=False):
                 spent[name] += (b - a) / steps
     total = sum(spent.values())
-    return {**spent, "step": total, "prepare": prepared, "peak": measuring.own_peak_mb(), "loss": value.item()}
+    return {**spent, "step": total, "prepare": prepared, "peak": read_peak_mb(), "loss": value.item()}
 
 
 def count_gflop(variant: str, n: int, edges: int) -> tuple[float, float]:
@@ -195,7 +203,9 @@ def main() -> None:
         return
     rate = measure_gemm()
     print(f"one part: {asked.accounts:,} accounts, {asked.edges:,} edges; GEMM {rate:.0f} GFLOP/s a core")
-    print(f"{'variant':8} {'kind':6} {'step s':>8} {'forward':>8} {'backward':>8} {'adam':>6} {'peak MB':>8} {'ratio':>6}")
+    print(
+        f"{'variant':8} {'kind':6} {'step s':>8} {'forward':>8} {'backward':>8} {'adam':>6} {'peak MB':>8} {'ratio':>6}"
+    )
     for variant in asked.variants.split(","):
         found = {}
         for kind in ("fast", "plain"):

@@ -130,7 +130,8 @@ class MgcnConfig(Stage):
     dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
     layers: int = Field(default=1, ge=1, description="convolutions at each level (the paper's K)")
     levels: Literal["both", "simple", "hypergraph", "none"] = Field(
-        default="both", description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)"
+        default="both",
+        description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)",
     )
     fusion: Literal["concat", "basis", "sum", "linear"] = Field(
         default="linear",
