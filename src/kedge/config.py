@@ -150,7 +150,7 @@ class HypergraphConfig(Stage):
         default=0.15, gt=0, lt=1, description="how likely the random walk returns to its centre at each step"
     )
     sharpness: float = Field(
-        default=0.5, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
+        default=1.0, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
     )
     front: int = Field(default=128, ge=1, description="accounts that a random walk carries on from at each step")
     max_entries: int = Field(
@@ -172,8 +172,9 @@ class MgcnConfig(Stage):
 
     dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
     layers: int = Field(default=1, ge=1, description="convolutions at each level (the paper's K)")
-    levels: Literal["both", "simple", "hypergraph"] = Field(
-        default="both", description="which levels convolve: within hyperedges (simple), over the hypergraph, or both"
+    levels: Literal["both", "simple", "hypergraph", "none"] = Field(
+        default="both",
+        description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)",
     )
     fusion: Literal["concat", "basis", "sum", "linear"] = Field(
         default="linear",
@@ -201,7 +202,13 @@ class MgcnConfig(Stage):
     )
     length: float = Field(default=3.0, gt=0, description="the squared length of unit vectors to start from")
     dropout: float = Field(
-        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each step leaves out"
+        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each training step leaves out"
+    )
+    drop_hyperedges: float = Field(
+        default=0.5, ge=0, lt=1, description="share of hyperedges that each training step leaves out"
+    )
+    drop_output: float = Field(
+        default=0.0, ge=0, lt=1, description="share of the last vectors' entries that each training step leaves out"
     )
     start: Literal["free", "autoencoder", "given"] = Field(
         default="free",
@@ -215,7 +222,7 @@ class MgcnConfig(Stage):
     pool: int = Field(default=512, ge=1, description="noise accounts drawn at each step for all edges together")
     learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
     clip: float = Field(default=10.0, gt=0, description="longest gradient taken as it is; longer ones are shortened")
-    steps: int = Field(default=400, ge=1, description="training steps at most")
+    steps: int = Field(default=300, ge=1, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -223,7 +230,7 @@ class MgcnConfig(Stage):
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=5, ge=1, description="looks without a better one before training stops")
+    patience: int = Field(default=8, ge=1, description="looks without a better one before training stops")
     refit: bool = Field(default=False, description="train again with all edges for the number of steps found")
 
 
@@ -244,7 +251,31 @@ class Config(Stage):
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper": {"partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0}},
+    # The paper's settings, with the smallest changes that can be computed and that train (docs/mgcn.md): the 32 nearest
+    # accounts within 10 hops instead of all of them, summation instead of a block for each account's hyperedge, edges
+    # and noise weighed alike, and a skip connection around each layer.
+    "paper": {
+        "method": "mgcn",
+        "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
+        "hypergraph": {"nearest": 32, "hops": 10},
+        "mgcn": {
+            "dimensions": 200,
+            "layers": 2,
+            "fusion": "sum",
+            "share": False,
+            "theta": "paper",
+            "activation": "relu",
+            "skip": True,
+            "transform": True,
+            "identity": False,
+            "unit": False,
+            "dropout": 0.0,
+            "drop_hyperedges": 0.0,
+            "weighing": "mean",
+            "negatives": 5,
+            "learning_rate": 0.01,
+        },
+    },
 }
 
 
