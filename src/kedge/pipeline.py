@@ -24,7 +24,7 @@ from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
-from kedge.methods import METHODS
+from kedge.methods import METHODS, settle
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
@@ -147,6 +147,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
     progress.stage("calibrating on held-out anchors")
+    config = settle(problem, config, config.seed)
     calibrator = calibrate(problem, config)
     progress.stage(f"scoring pairs ({config.method})")
     alignment = _method(config)(problem, config, config.seed)
@@ -199,6 +200,13 @@ def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
     run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: {"anchors": np.asarray(problem.anchors)})
+    settled = run.stage(
+        "settle what the method leaves open",
+        "model/settled.json",
+        JSON,
+        lambda: settle(problem, config, config.seed).model_dump(mode="json"),
+    )
+    config = Config.model_validate(settled)
     record = run.stage(
         "calibrate on held-out anchors", "model/calibration.json", JSON, lambda: to_plain(calibrate(problem, config))
     )
