@@ -14,6 +14,7 @@ ORDER = [
     "alignment",
     "evaluate",
     "config",
+    "decisions",
     "ingest",
     "synth",
     "spmm",

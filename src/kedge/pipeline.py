@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +17,21 @@ import pyarrow as pa
 from kedge import evaluate
 from kedge.alignment import Alignment
 from kedge.config import Config, to_toml
+from kedge.decisions import learn
 from kedge.errors import KedgeError
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import decide
+from kedge.link.evidence import Evidence, propagate
 from kedge.methods import METHODS
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
     JSON,
     NETWORK,
+    SPARSE,
     TABLE,
     TEXT,
     Identity,
@@ -38,12 +41,27 @@ from kedge.store import (
     hash_file,
     open_run,
     peak_mb,
+    read_decisions,
     read_manifest,
     to_plain,
 )
 from kedge.types import IntArray, Matches, Problem
 
-__all__ = ["Inputs", "Progress", "Silent", "Solution", "load_matches", "load_run", "match", "match_to_run", "measure"]
+__all__ = [
+    "Inputs",
+    "Progress",
+    "Silent",
+    "Solution",
+    "load_evidence",
+    "load_matches",
+    "load_run",
+    "match",
+    "match_to_run",
+    "measure",
+]
+
+_SUPPORT: Final = "model/support.npz"
+_LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
 
 
 class Progress(Protocol):
@@ -156,13 +174,16 @@ def match_to_run(
         progress.note(note)
     seconds, megabytes = estimate_cost(problem.left, problem.right)
     progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
-    identity = Identity({name: hash_file(path) for name, path in given.items()}, config.model_dump(mode="json"))
-    with open_run(directory, identity, force) as run:
+    hashes = {name: hash_file(path) for name, path in given.items()}
+    problem, learned = _with_decisions(directory, problem, hashes, progress)
+    identity = Identity(hashes, config.model_dump(mode="json"))
+    with open_run(directory, identity, force, _LASTING) as run:
         run.on_stage = progress.stage
         solution = _solve_in(run, problem, config)
         summary = {
             "run": str(directory),
             "matches": len(solution.matches.partners("match")),
+            "decisions": learned,
             "metrics": measure(solution, test, config.seed),
             "cpu_seconds": round(cpu_seconds() - started, 3),
             "peak_mb": round(peak_mb(), 1),
@@ -173,29 +194,62 @@ def match_to_run(
     return summary
 
 
+def _with_decisions(
+    directory: Path, problem: Problem, hashes: dict[str, dict[str, Any]], progress: Progress
+) -> tuple[Problem, dict[str, int]]:
+    """The problem with what reviewers decided in this directory; it becomes part of what identifies the run."""
+    state = read_decisions(directory)
+    settled = None if state is None else state.settled()
+    if not settled:
+        return problem, {"confirmed": 0, "rejected": 0}
+    hashes["decisions"] = {"name": "decisions.sqlite", "sha256": settled.digest}
+    problem, learned = learn(problem, settled)
+    for note in learned.notes:
+        progress.note(note)
+    return problem, {"confirmed": learned.confirmed, "rejected": learned.rejected}
+
+
 def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
     run.write("config.toml", TEXT, to_toml(config))
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
-    run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: {"anchors": np.asarray(problem.anchors)})
+    known = {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)}
+    run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
     record = run.stage(
         "calibrate on held-out anchors", "model/calibration.json", JSON, lambda: to_plain(calibrate(problem, config))
     )
     calibrator = from_plain(Calibrator, record)
+    heard: list[Evidence] = []
     alignment = run.stage(
-        f"score pairs ({config.method})",
-        "model/scores.npz",
-        ALIGNMENT,
-        lambda: _method(config)(problem, config, config.seed),
+        f"score pairs ({config.method})", "model/scores.npz", ALIGNMENT, lambda: _score(problem, config, heard)
     )
+    if config.method == "evidence":
+        # The beliefs explain single pairs later; computed here only if a kill came between the two stages.
+        run.stage(
+            "keep the beliefs",
+            _SUPPORT,
+            SPARSE,
+            lambda: (heard or [propagate(problem, config.evidence)])[0].support,
+        )
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
 
 
+def _score(problem: Problem, config: Config, heard: list[Evidence]) -> Alignment:
+    """The method's scores; evidence is also handed out, since explanations need more than its scores."""
+    if config.method != "evidence":
+        alignment: Alignment = _method(config)(problem, config, config.seed)
+        return alignment
+    from kedge.methods.evidence import scores
+
+    heard.append(propagate(problem, config.evidence))
+    return scores(problem, heard[0])
+
+
 def _refuse_unfinished(directory: Path) -> Mapping[str, Any]:
     manifest = read_manifest(directory)
-    if not (directory / "matches.parquet").exists():
+    if "decide" not in manifest["stages"] or not (directory / "matches.parquet").exists():
         raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
     return manifest
 
@@ -209,10 +263,20 @@ def load_run(directory: Path) -> tuple[Solution, Config, Mapping[str, Any]]:
 
 def _load_solution(directory: Path, config: Config) -> Solution:
     left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
-    problem = Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"])
+    known = ARRAYS.load(directory / "networks" / "anchors.npz")
+    problem = Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+
+
+def load_evidence(directory: Path, problem: Problem, config: Config) -> Evidence | None:
+    """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
+    if config.method != "evidence" or not (directory / _SUPPORT).exists():
+        return None
+    from kedge.methods.evidence import recall
+
+    return recall(problem, SPARSE.load(directory / _SUPPORT))
 
 
 def load_matches(directory: Path, candidates: int) -> pa.Table:

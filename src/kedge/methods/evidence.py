@@ -7,10 +7,10 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.evidence import Evidence, propagate
+from kedge.link.evidence import Evidence, edge_rates, propagate
 from kedge.types import Problem
 
-__all__ = ["align", "scores"]
+__all__ = ["align", "recall", "scores"]
 
 
 def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
@@ -35,3 +35,12 @@ def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     lead = np.maximum(best_left[rows], best_right[L.indices])
     data = np.where(evidence.assigned, np.maximum(L.data, lead + 1e-3), L.data)
     return SparseAlignment(csr_array((data.astype(np.float32), L.indices, L.indptr), shape=L.shape))
+
+
+def recall(problem: Problem, support: csr_array) -> Evidence:
+    """As much of the evidence as `link.evidence.terms` needs, from the beliefs that a run kept."""
+    s, t = edge_rates(problem)
+    empty: csr_array = csr_array(support.shape, dtype=np.float64)
+    return Evidence(
+        log_odds=empty, support=support, beliefs=support, assigned=np.zeros(0, bool), s=s, t=t, rounds=0, trace=()
+    )

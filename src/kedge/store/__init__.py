@@ -1,6 +1,7 @@
 """The run directory and every other file that kedge writes."""
 
 from kedge.store.atomic import refuse_overwrite, write_atomically
+from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
@@ -8,11 +9,14 @@ from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, pea
 __all__ = [
     "ALIGNMENT",
     "ARRAYS",
+    "DECISIONS_FILE",
     "JSON",
     "NETWORK",
     "SPARSE",
     "TABLE",
     "TEXT",
+    "Conflict",
+    "DecisionLog",
     "Format",
     "Identity",
     "Run",
@@ -22,6 +26,7 @@ __all__ = [
     "hash_file",
     "open_run",
     "peak_mb",
+    "read_decisions",
     "read_manifest",
     "refuse_overwrite",
     "to_plain",
