@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, exporting, matching, synthesis
+from kedge.cli import about, data, exporting, matching, reviewing, synthesis
 
 __all__ = ["app", "main"]
 
@@ -42,6 +42,8 @@ for _command in (
     data.check,
     matching.match,
     matching.evaluate,
+    reviewing.review,
+    reviewing.decisions,
     exporting.export,
     synthesis.synth,
     about.config,
