@@ -19,7 +19,7 @@ from kedge import __version__
 from kedge.review.bodies import DecisionBody, ReviewerBody, UndoBody
 from kedge.review.data import ReviewData
 from kedge.review.desk import STATUSES, Desk, Filters
-from kedge.review.guard import Guard, Keys
+from kedge.review.guard import Guard, Keys, TooLarge
 from kedge.review.openapi import document
 from kedge.review.views import entry_view, history_view, pair_view, queue_view, search_view
 from kedge.store import Conflict, DecisionLog
@@ -68,7 +68,7 @@ def create_app(
         Route("/api/undo", review.undo, methods=["POST"]),
         Route("/api/openapi.json", review.openapi, methods=["GET"]),
     ]
-    handlers = {HTTPException: _as_json, Conflict: _conflict}
+    handlers = {HTTPException: _as_json, Conflict: _conflict, TooLarge: _too_large}
     app = Starlette(routes=routes, exception_handlers=handlers)  # type: ignore[arg-type]
     app.router.redirect_slashes = False
     return Guard(app, keys, hosts, cookie)
@@ -80,6 +80,10 @@ async def _as_json(_request: Request, error: HTTPException) -> Response:
 
 async def _conflict(_request: Request, error: Conflict) -> Response:
     return JSONResponse({"error": str(error), "conflict": True}, 409)
+
+
+async def _too_large(_request: Request, _error: TooLarge) -> Response:
+    return JSONResponse({"error": "the request is too large"}, 413, headers={"connection": "close"})
 
 
 class _Review:

@@ -20,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["CSRF_HEADER", "HEADERS", "MAX_BODY", "Guard", "Keys", "hosts_of"]
+__all__ = ["CSRF_HEADER", "HEADERS", "MAX_BODY", "Guard", "Keys", "TooLarge", "hosts_of"]
 
 MAX_BODY: Final = 16 * 1024
 CSRF_HEADER: Final = "x-kedge-csrf"
@@ -75,8 +75,8 @@ class Keys:
         return hmac.new(self.secret, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()
 
 
-class _TooLarge(Exception):  # noqa: N818 (a signal between two functions of this file)
-    pass
+class TooLarge(Exception):  # noqa: N818 (a signal to the app, which answers with 413)
+    """More of a body came than was allowed."""
 
 
 class Guard:
@@ -113,13 +113,10 @@ class Guard:
             message = await receive()
             sent += len(message.get("body", b""))
             if sent > MAX_BODY:
-                raise _TooLarge
+                raise TooLarge
             return message
 
-        try:
-            await self._app(scope, receive_limited, send_guarded)
-        except _TooLarge:
-            await _refusal(413, "the request is too large")(scope, receive, send_guarded)
+        await self._app(scope, receive_limited, send_guarded)
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
         """The refusal or the exchange; None where the request may pass."""

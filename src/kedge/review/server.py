@@ -30,6 +30,8 @@ def _bind(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
+        # From here on the link works: who is quicker than the server's first breath waits in the queue.
+        listener.listen(64)
     except (OSError, OverflowError) as error:
         words = getattr(error, "strerror", None) or str(error)
         raise KedgeError(

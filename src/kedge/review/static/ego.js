@@ -3,7 +3,7 @@ import { h, plain, s, shorten } from "./dom.js";
 
 export const COLOURS = ["#0072b2", "#c24e00", "#00795a", "#a8437f", "#8a6100", "#4b5fc0"];
 export const colour = (i) => COLOURS[i % COLOURS.length];
-const ROW = 30;
+const ROW = 27;
 
 function arc(n, radius, from, to) {
   return Array.from({ length: n }, (_, i) => {
@@ -34,7 +34,7 @@ function side(pair, which, frame) {
     const other = ego.alone[i];
     return s("g", { class: other.elsewhere ? "alone elsewhere" : "alone" },
       s("title", {}, `${plain(other.id)}: ${other.elsewhere ? "known to have another partner" : "no counterpart here"}`),
-      s("circle", { cx: x, cy: y, r: 5 }));
+      s("circle", { cx: x, cy: y, r: frame.dot }));
   });
   const more = ego.more > 0
     ? s("text", { class: "small", x: centre[0] - mirror * frame.moreAway, y: frame.middle + frame.radius + 26, "text-anchor": "middle" }, `+${ego.more} more`)
@@ -57,6 +57,7 @@ export function egoNetworks(pair, width) {
     column: narrow ? 104 : Math.min(width * 0.32, 290),
     radius: narrow ? 34 : Math.min(width * 0.12, 92),
     hub: narrow ? 13 : 18,
+    dot: narrow ? 3.6 : 5,
     moreAway: narrow ? 6 : 30,
   };
   const sides = [side(pair, "left", frame), side(pair, "right", frame)];

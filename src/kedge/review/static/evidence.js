@@ -1,9 +1,8 @@
 // The evidence waterfall: from nothing to the pair's log-odds, a bar a neighbour.
-import { h, name, s } from "./dom.js";
-import { colour } from "./ego.js";
+import { h, name, percent, s } from "./dom.js";
 
 const WORDS = {
-  other: (n) => `${n} weaker shared neighbours`,
+  other: (n) => `${n} further shared neighbours`,
   missing_right: (n) => `${n} left neighbours missing on the right`,
   missing_left: (n) => `${n} right neighbours missing on the left`,
   profile: () => "number of neighbours on either side",
@@ -31,7 +30,7 @@ export function waterfall(pair) {
     const rung = step.kind === "neighbour" ? number.get(`${step.left.account} ${step.right.account}`) : undefined;
     const label = step.kind === "neighbour"
       ? [rung === undefined ? null : h("span", { class: `chip c${rung % 6}` }, rung + 1), name(step.left.id), " ↔ ", name(step.right.id),
-          step.known ? null : h("span", { class: "muted" }, pair.blind ? "" : ` ${Math.round(step.belief * 100)} %`)]
+          step.known ? null : h("span", { class: "muted" }, pair.blind ? "" : ` ${percent(step.belief)}`)]
       : WORDS[step.kind](step.count);
     return h("tr", { class: step.kind },
       h("th", { scope: "row" }, label),
@@ -47,5 +46,3 @@ export function waterfall(pair) {
     h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, a step a neighbour" : "rarer neighbours weigh more")),
     steps.length ? h("table", {}, h("tbody", {}, rows)) : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
 }
-
-export { colour };

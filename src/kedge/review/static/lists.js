@@ -10,7 +10,7 @@ const field = (words, control) => h("label", { class: "field" }, h("span", {}, w
 function pages(total, offset, limit, go) {
   if (total <= limit) return null;
   return h("div", { class: "pages" },
-    h("button", { type: "button", class: "quiet", disabled: offset === 0, onclick: () => go(Math.max(0, offset - limit)) }, "Newer / earlier"),
+    h("button", { type: "button", class: "quiet", disabled: offset === 0, onclick: () => go(Math.max(0, offset - limit)) }, "Back"),
     h("span", { class: "muted" }, `${count(offset + 1)}–${count(Math.min(offset + limit, total))} of ${count(total)}`),
     h("button", { type: "button", class: "quiet", disabled: offset + limit >= total, onclick: () => go(offset + limit) }, "Further"));
 }

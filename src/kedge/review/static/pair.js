@@ -32,7 +32,7 @@ function standing(pair) {
 function choices(pair, go) {
   const row = (choice, key, current, action) =>
     h("li", {}, h("button", { type: "button", class: "choice", "aria-current": current ? "true" : null, onclick: action },
-      h("kbd", {}, key || " "), name(choice.id), h("span", { class: "muted" }, `${count(choice.degree)} nb.`), badge(choice.verdict),
+      key ? h("kbd", {}, key) : null, name(choice.id), h("span", { class: "muted" }, `${count(choice.degree)} nb.`), badge(choice.verdict),
       choice.probability === null || choice.probability === undefined ? null
         : h("span", { class: "odds" }, h("meter", { min: 0, max: 1, value: choice.probability, "aria-hidden": "true" }), h("span", { class: "figure" }, percent(choice.probability)))));
   const candidates = pair.candidates.map((c, i) =>
@@ -59,8 +59,8 @@ export function showPair(place, pair, actions) {
     h("div", { class: "columns" },
       h("section", { class: "card graph" },
         h("h2", {}, "Neighbours", h("span", { class: "hint" }, `${pair.ego.joined.length} matched with each other`)), drawing, legend()),
-      h("div", { class: "aside" }, choices(pair, actions.go)),
-      waterfall(pair)),
+      waterfall(pair),
+      choices(pair, actions.go)),
     h("div", { class: "answers", role: "group", "aria-label": "Same person?" },
       h("div", { class: "inner" },
         h("span", { class: "ask" }, "Same person?"),
