@@ -111,12 +111,17 @@ class Tab:
         self.troubles: list[str] = []
         self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
         self.page.on("dialog", lambda dialog: (self.troubles.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        self.page.on("console", lambda m: self.troubles.append(m.text) if m.type == "error" else None)
+        self.page.on("console", self._said)
         self.page.on(
             "request", lambda r: None if r.url.startswith("http://127.0.0.1:") else self.troubles.append(r.url)
         )
         self.page.set_default_timeout(20_000)
         self.page.goto(server.link)
+
+    def _said(self, message) -> None:
+        # A conflict (409) is an answer that the app expects; the browser reports it all the same.
+        if message.type == "error" and "409" not in message.text:
+            self.troubles.append(message.text)
 
     def name(self, who: str) -> None:
         self.page.fill("#name", who)
@@ -310,7 +315,7 @@ def test_accessibility_has_no_serious_finding(chromium, server, scheme):
     tab.name("Ann")
     check("pair")
     tab.answered(lambda: tab.page.keyboard.press("y"), tab.pair())
-    for size in SIZES:
+    for size in SIZES if scheme == "light" else SIZES[:1]:
         tab.page.set_viewport_size({"width": size[0], "height": size[1]})
         for path in ("/queue?status=all", "/history", "/progress", "/queue?find=a0", "/"):
             tab.page.goto(base + path)

@@ -39,19 +39,21 @@ from kedge.store import (
     cpu_seconds,
     from_plain,
     hash_file,
+    load_column,
     open_run,
     peak_mb,
     read_decisions,
     read_manifest,
     to_plain,
 )
-from kedge.types import IntArray, Matches, Problem
+from kedge.types import DECISIONS, IntArray, Matches, Problem
 
 __all__ = [
     "Inputs",
     "Progress",
     "Silent",
     "Solution",
+    "load_decided",
     "load_evidence",
     "load_matches",
     "load_run",
@@ -261,10 +263,35 @@ def load_run(directory: Path) -> tuple[Solution, Config, Mapping[str, Any]]:
     return _load_solution(directory, config), config, manifest
 
 
-def _load_solution(directory: Path, config: Config) -> Solution:
+def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str, Any]]:
+    """A finished run as it was decided, without its scores: quicker than `load_run` where only looking is meant."""
+    manifest = _refuse_unfinished(directory)
+    problem = _load_problem(directory)
+    file = directory / "matches.parquet"
+    coded = {name: load_column(file, name, coded=True) for name in ("left", "right", "decision")}
+    found = {
+        "left": problem.left.find(coded["left"].dictionary),
+        "right": problem.right.find(coded["right"].dictionary),
+        "decision": np.array([DECISIONS.index(word) for word in coded["decision"].dictionary.to_pylist()], np.int8),
+    }
+    plain = ("rank", "score", "probability", "margin", "counterpart", "assigned")
+    matches = Matches(
+        left_ids=problem.left.ids,
+        right_ids=problem.right.ids,
+        **{name: found[name][np.asarray(coded[name].indices)] for name in found},
+        **{name: load_column(file, name).to_numpy(zero_copy_only=False) for name in plain},
+    )
+    return problem, matches, Config.model_validate(manifest["config"]), manifest
+
+
+def _load_problem(directory: Path) -> Problem:
     left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
     known = ARRAYS.load(directory / "networks" / "anchors.npz")
-    problem = Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
+    return Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
+
+
+def _load_solution(directory: Path, config: Config) -> Solution:
+    problem = _load_problem(directory)
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))

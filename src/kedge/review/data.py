@@ -9,7 +9,7 @@ import numpy as np
 
 from kedge.config import Config
 from kedge.link.evidence import Evidence
-from kedge.pipeline import load_evidence, load_run
+from kedge.pipeline import load_decided, load_evidence
 from kedge.review.order import information_order
 from kedge.types import FloatArray, IntArray, Matches, Problem
 
@@ -87,8 +87,6 @@ def from_solution(
 
 def load_review(directory: Path) -> ReviewData:
     """A finished run for review."""
-    solution, config, manifest = load_run(directory)
-    evidence = load_evidence(directory, solution.problem, config)
-    return from_solution(
-        directory.resolve().name, manifest["run_id"], solution.problem, solution.matches, config, evidence
-    )
+    problem, matches, config, manifest = load_decided(directory)
+    evidence = load_evidence(directory, problem, config)
+    return from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)

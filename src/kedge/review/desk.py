@@ -92,7 +92,9 @@ class Desk:
 
     def pair(self, left: int, right: int) -> Pair:
         """The users' ids of a pair."""
-        return self.data.problem.left.name(left), self.data.problem.right.name(right)
+        ids = self.data.problem.left.name(left), self.data.problem.right.name(right)
+        self._accounts[ids] = (left, right)  # so that a decision on it need not be looked up by its ids
+        return ids
 
     def mine(self, reviewer: str) -> BoolArray:
         """Which places of the queue a reviewer has decided."""

@@ -42,7 +42,7 @@ export function name(text) {
   return h("bdi", { class: "id" }, parts);
 }
 
-export const percent = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.01 ? "<1 %" : `${Math.floor(p * 100 + 1e-9)} %`);
+export const percent = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.01 ? "<1 %" : p < 1 && p > 0.99 ? ">99 %" : `${Math.round(p * 100)} %`);
 export const count = (n) => n.toLocaleString("en");
 export const MARKS = { yes: "✓", no: "✗", unsure: "?", disputed: "≠", undo: "↶" };
 

@@ -17,8 +17,9 @@ function side(pair, which, frame) {
   const at = (x) => (which === "left" ? x : frame.width - x);
   const ego = pair.ego[which];
   const centre = [at(frame.centre), frame.middle];
+  const fan = Math.min(75, 9 * (ego.alone.length - 1)); // half the angle over which the others spread
   const joined = pair.ego.joined.map((_, i) => [at(frame.column), frame.top + i * ROW]);
-  const alone = arc(ego.alone.length, frame.radius, 105, 255).map(([x, y]) => [centre[0] + mirror * x, centre[1] + y]);
+  const alone = arc(ego.alone.length, frame.radius, 180 - fan, 180 + fan).map(([x, y]) => [centre[0] + mirror * x, centre[1] + y]);
   const places = [...joined, ...alone];
   const lines = ego.edges.map(([i, j]) => {
     const [a, b] = [places[i], places[j]];

@@ -1,10 +1,11 @@
 // The evidence waterfall: from nothing to the pair's log-odds, a bar a neighbour.
 import { h, name, percent, s } from "./dom.js";
 
+const some = (n, words) => `${n} ${words.replace("neighbours", n === 1 ? "neighbour" : "neighbours")}`;
 const WORDS = {
-  other: (n) => `${n} further shared neighbours`,
-  missing_right: (n) => `${n} left neighbours missing on the right`,
-  missing_left: (n) => `${n} right neighbours missing on the left`,
+  other: (n) => some(n, "further shared neighbours"),
+  missing_right: (n) => some(n, "left neighbours missing on the right"),
+  missing_left: (n) => some(n, "right neighbours missing on the left"),
   profile: () => "number of neighbours on either side",
 };
 

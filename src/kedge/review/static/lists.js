@@ -45,12 +45,12 @@ export function showQueue(place, answer, query, go, blind) {
 
 export function showSearch(place, answer) {
   const list = (side, words) => h("section", { class: "card page" },
-    h("h2", {}, words, h("span", { class: "hint" }, `${answer[side].length ? count(answer[side].length) : "none"} found`)),
+    h("h2", {}, words, h("span", { class: "hint" }, answer[side].length === 20 ? "the first 20" : `${answer[side].length || "none"} found`)),
     h("ul", { class: "found" }, answer[side].map((one) => {
-      const label = [name(one.id), h("span", { class: "muted" }, ` ${count(one.degree)} neighbours`)];
-      if (!one.partner) return h("li", {}, label, h("span", { class: "muted" }, " no candidate"));
+      const degree = h("span", { class: "muted" }, ` ${count(one.degree)} neighbours,`);
+      if (!one.partner) return h("li", {}, name(one.id), degree, h("span", { class: "muted" }, " no candidate"));
       const [left, right] = side === "left" ? [one.account, one.partner.account] : [one.partner.account, one.account];
-      return h("li", {}, link(left, right, label), h("span", { class: "muted" }, one.known ? " known: " : " best candidate: "), name(one.partner.id));
+      return h("li", {}, link(left, right, name(one.id)), degree, h("span", { class: "muted" }, one.known ? " known: " : " best candidate: "), name(one.partner.id));
     })));
   fill(place, h("div", { class: "title" }, h("h1", {}, "Accounts with “", name(answer.text), "”")), h("div", { class: "halves" }, list("left", "Left network"), list("right", "Right network")));
 }
@@ -110,7 +110,7 @@ export function showProgress(place, p, go) {
       h("div", { class: "tiles" }, tile(count(p.decided), `of ${count(p.queue)} pairs decided or settled`), tile(count(p.yes), "confirmed"), tile(count(p.no), "rejected or settled elsewhere"),
         tile(percent(p.precision_now), `expected precision of ${count(p.pairs)} accepted pairs`), tile(percent(p.precision_before), "before any review"),
         tile(p.more === null ? "–" : count(p.more), `answers to a precision of ${percent(p.target)}`)),
-      gauge(p), h("p", { class: "muted" }, towards(p), "."),
+      gauge(p), h("p", { class: "muted say" }, towards(p), "."),
       h("p", {}, h("label", { for: "target" }, "Target precision "), target)),
     h("section", { class: "card page" },
       h("h2", {}, "Is the probability to be believed?", h("span", { class: "hint" }, "what kedge said and what reviewers found")),

@@ -160,7 +160,8 @@ const look = (left, right) => go("/", { ...filters(), left, right });
 async function review() {
   const { left, right } = query();
   const { pair } = left !== undefined && right !== undefined ? await get("/api/pair", { left, right, ...blind() }) : await get("/api/next", { ...filters(), ...blind() });
-  if (!state.pair || !pair || state.pair.left.account !== pair.left.account) state.note = "";
+  const shown = state.pair;
+  if (!shown || !pair || shown.left.account !== pair.left.account) state.note = "";
   state.pair = pair;
   if (!pair) {
     fill(place, h("section", { class: "card page empty" }, h("h1", {}, "Nothing is left in this queue"),
@@ -169,6 +170,7 @@ async function review() {
     return;
   }
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
+  if (!shown || shown.left.account !== pair.left.account) scrollTo(0, 0);
   showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, keepNote: (text) => (state.note = text) });
   document.title = `${pair.left.id} ↔ ${pair.right.id} · kedge review`;
 }
