@@ -76,7 +76,7 @@ def main() -> None:
     lost = sum(kept.get(key) != value for key, value in acknowledged.items())
     print(f"{len(acknowledged):,} decisions acknowledged, {kills} kills; {rows:,} rows, the chain verifies")
     print(
-        f"killed before a decision was written {fates['before']} times, between its write and the answer {fates['within']}"
+        f"killed before a decision was written {fates['before']} times, after it but before the answer {fates['within']}"
     )
     print(f"acknowledged and lost: {lost}; counted twice: {rows - len(acknowledged)}")
 
