@@ -5,24 +5,35 @@ BIN := $(VENV)/bin
 # One stamp a dependency file: an install happens only when pyproject.toml or constraints.txt change.
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench clean
+.PHONY: demo test check bench screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $(STAMP)
 
+# The browser tests need Chromium; without the rights to install it they skip and say so.
+BROWSER := $(VENV)/.browser
+$(BROWSER): $(STAMP)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+		echo "Chromium is missing and cannot be installed here: browser tests will skip"
+	@touch $(BROWSER)
+
 demo: $(STAMP)
 	$(BIN)/kedge demo -o demo-run
 
-test: $(STAMP)
+test: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests benchmarks
-	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_import_order.py
+
+screenshots: $(STAMP) $(BROWSER)
+	$(BIN)/python docs/screenshots.py
 
 bench: $(STAMP)
 	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

@@ -75,9 +75,7 @@ def main() -> None:
         log.close()
     lost = sum(kept.get(key) != value for key, value in acknowledged.items())
     print(f"{len(acknowledged):,} decisions acknowledged, {kills} kills; {rows:,} rows, the chain verifies")
-    print(
-        f"killed before a decision was written {fates['before']} times, after it but before the answer {fates['within']}"
-    )
+    print(f"killed before a decision was written {fates['before']} times, between write and answer {fates['within']}")
     print(f"acknowledged and lost: {lost}; counted twice: {rows - len(acknowledged)}")
 
 

@@ -19,8 +19,7 @@ from kedge.config import Config
 from kedge.evaluate import calibration_error
 from kedge.link.calibrate import calibrate
 from kedge.link.decide import decide
-from kedge.link.evidence import propagate
-from kedge.methods.evidence import scores
+from kedge.methods.evidence import align, settle
 from kedge.review.order import entropy, information_order
 from kedge.synth import planted
 from kedge.types import IntArray, Matches, Network, Problem
@@ -46,8 +45,8 @@ ORDERS: dict[str, Order] = {"information": by_information, "uncertainty": by_unc
 
 
 def match(problem: Problem, config: Config, given: int) -> Matches:
-    calibrator = calibrate(problem, lambda p, _: scores(p, propagate(p, config.evidence)), given=given)
-    return decide(problem, scores(problem, propagate(problem, config.evidence)), calibrator, config)
+    calibrator = calibrate(problem, lambda p, seed: align(p, config, seed), given=given)
+    return decide(problem, align(problem, config, 0), calibrator, config)
 
 
 def answers(problem: Problem, matches: Matches, rows: IntArray, truth: IntArray) -> Problem:
@@ -96,7 +95,7 @@ def simulate(seed: int, nodes: int, steps: list[int]) -> dict[str, list[tuple[fl
     truth[pairs[:, 0]] = pairs[:, 1]
     left, right = (Network(network.adjacency, network.ids) for network in (made.left, made.right))
     start = Problem(left, right, train)
-    config = Config()
+    config = settle(start, Config(), seed)
     first = match(start, config, len(train))
     states, asked = {}, np.zeros(nodes, bool)
     for name, order in ORDERS.items():

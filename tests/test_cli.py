@@ -177,6 +177,28 @@ def test_synth_gives_the_same_bytes_for_the_same_seed(pair, tmp_path):
     assert "is not empty" in result.stderr
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npz"])
+def test_embed_writes_a_vector_an_account(pair, tmp_path, kind):
+    import numpy as np
+
+    out = tmp_path / f"v.{kind}"
+    words = ("embed", pair / "left.tsv", "-o", out, "--set", "mgcn.dimensions=8", "--set", "mgcn.steps=60")
+    facts = json.loads(kedge(*words, "--json", "-q").stdout)
+    assert facts["verdict"] == "trained"
+    assert facts["loss"] < facts["trivial_loss"]
+    if kind == "npz":
+        with np.load(out, allow_pickle=False) as held:
+            ids, vectors = held["ids"].tolist(), held["vectors"]
+    else:
+        rows = pq.read_table(out).to_pylist() if kind == "parquet" else list(csv.DictReader(out.open()))
+        ids = [row.pop("id") for row in rows]
+        vectors = np.array([row["vector"] if kind == "parquet" else [float(v) for v in row.values()] for row in rows])
+    assert vectors.shape == (400, 8)
+    assert len(set(ids)) == 400
+    assert "exists already" in kedge(*words, code=2).stderr
+    assert "no format" in kedge("embed", pair / "left.tsv", "-o", tmp_path / "v.txt", code=2).stderr
+
+
 def write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path

@@ -42,8 +42,9 @@ class SparseAlignment:
     scores: csr_array
 
     def __post_init__(self) -> None:
-        if not self.scores.has_canonical_format:
-            canonical = self.scores.copy()
+        # One precision everywhere: a score asked for by pair must equal the one in its row, or ties are none.
+        if not self.scores.has_canonical_format or self.scores.data.dtype != np.float32:
+            canonical = self.scores.astype(np.float32)
             canonical.sum_duplicates()
             object.__setattr__(self, "scores", canonical)
 

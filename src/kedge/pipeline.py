@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kedge import evaluate
 from kedge.alignment import Alignment
+from kedge.breakdown import breakdown
 from kedge.config import Config, to_toml
 from kedge.decisions import learn
 from kedge.errors import KedgeError
@@ -23,9 +24,9 @@ from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs,
 from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
-from kedge.link.decide import decide
-from kedge.link.evidence import Evidence, propagate
-from kedge.methods import METHODS
+from kedge.link.decide import choose_threshold, decide, threshold_grid
+from kedge.link.evidence import Evidence
+from kedge.methods import METHODS, settle
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
@@ -49,10 +50,12 @@ from kedge.store import (
 from kedge.types import DECISIONS, IntArray, Matches, Problem
 
 __all__ = [
+    "Contents",
     "Inputs",
     "Progress",
     "Silent",
     "Solution",
+    "load_contents",
     "load_decided",
     "load_evidence",
     "load_matches",
@@ -155,6 +158,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
     progress.stage("calibrating on held-out anchors")
+    config = settle(problem, config, config.seed)
     calibrator = calibrate(problem, config)
     progress.stage(f"scoring pairs ({config.method})")
     alignment = _method(config)(problem, config, config.seed)
@@ -193,9 +197,17 @@ def match_to_run(
             "peak_mb": round(peak_mb(), 1),
         }
         run.write("metrics.json", JSON, summary["metrics"])
+        # Without test pairs it is null: an older one would belong to other pairs.
+        run.write("evaluation.json", JSON, _break_down(solution, test, config))
         for note in (*run.notes, *solution.calibrator.notes):
             progress.note(note)
     return summary
+
+
+def _break_down(solution: Solution, test: IntArray | None, config: Config) -> dict[str, Any] | None:
+    matches = solution.matches
+    threshold = choose_threshold(solution.calibrator, matches.probability[matches.assigned], config)
+    return breakdown(solution.problem, matches, test, [0.0, *threshold_grid(threshold)], config.seed)
 
 
 def _with_decisions(
@@ -219,6 +231,13 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
     known = {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)}
     run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
+    settled = run.stage(
+        "settle what the method leaves open",
+        "model/settled.json",
+        JSON,
+        lambda: settle(problem, config, config.seed).model_dump(mode="json"),
+    )
+    config = Config.model_validate(settled)
     record = run.stage(
         "calibrate on held-out anchors",
         "model/calibration.json",
@@ -236,7 +255,7 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
             "keep the beliefs",
             _SUPPORT,
             SPARSE,
-            lambda: (heard or [propagate(problem, config.evidence)])[0].support,
+            lambda: (heard or [_hear(problem, config)])[0].support,
         )
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
@@ -250,8 +269,14 @@ def _score(problem: Problem, config: Config, heard: list[Evidence]) -> Alignment
         return alignment
     from kedge.methods.evidence import scores
 
-    heard.append(propagate(problem, config.evidence))
+    heard.append(_hear(problem, config))
     return scores(problem, heard[0])
+
+
+def _hear(problem: Problem, config: Config) -> Evidence:
+    from kedge.methods.evidence import hear
+
+    return hear(problem, config, config.seed)
 
 
 def _refuse_unfinished(directory: Path) -> Mapping[str, Any]:
@@ -300,6 +325,46 @@ def _load_solution(directory: Path, config: Config) -> Solution:
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What lies in the directory of a finished run, as it was written: nothing is computed again.
+
+    `metrics` and `evaluation` are of the test pairs, None where the run had none; `training` and `parts` are there only
+    if the method left them.
+    """
+
+    manifest: Mapping[str, Any]
+    config: Config
+    problem: Problem
+    calibrator: Calibrator
+    table: pa.Table
+    metrics: Mapping[str, Any] | None
+    evaluation: Mapping[str, Any] | None
+    training: Mapping[str, Any] | None
+    parts: Mapping[str, Any] | None
+
+
+def load_contents(directory: Path) -> Contents:
+    """All that a report shows, read from a finished run."""
+    manifest = _refuse_unfinished(directory)
+    left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
+    held = {}
+    for name in ("metrics", "evaluation", "model/training", "model/parts"):
+        path = directory / f"{name}.json"
+        held[name] = JSON.load(path) if path.exists() else None
+    return Contents(
+        manifest=manifest,
+        config=Config.model_validate(manifest["config"]),
+        problem=Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"]),
+        calibrator=from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json")),
+        table=TABLE.load(directory / "matches.parquet"),
+        metrics=held["metrics"] if held["metrics"] and held["metrics"].get("test_pairs") else None,
+        evaluation=held["evaluation"],
+        training=held["model/training"],
+        parts=held["model/parts"],
+    )
 
 
 def load_evidence(directory: Path, problem: Problem, config: Config) -> Evidence | None:

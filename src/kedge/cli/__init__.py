@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, exporting, matching, reviewing, synthesis
+from kedge.cli import about, data, embedding, exporting, matching, reporting, reviewing, synthesis
 
 __all__ = ["app", "main"]
 
@@ -42,9 +42,11 @@ for _command in (
     data.check,
     matching.match,
     matching.evaluate,
+    reporting.report,
     reviewing.review,
     reviewing.decisions,
     exporting.export,
+    embedding.embed,
     synthesis.synth,
     about.config,
     about.doctor,

@@ -22,6 +22,7 @@ from kedge.cli.options import (
     Set,
     guarded,
 )
+from kedge.cli.reporting import REPORT, write_report
 from kedge.cli.show import Reporter, print_json, print_table
 
 __all__ = ["demo", "evaluate", "match"]
@@ -68,11 +69,13 @@ def _match(
     json: bool,
     quiet: bool,
 ) -> None:
-    from kedge.pipeline import Inputs, match_to_run
+    from kedge.pipeline import Inputs, load_contents, match_to_run
 
     with Reporter(quiet).open() as reporter:
         inputs = Inputs(left, right, anchors, test)
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
+        reporter.stage("writing the report")
+        summary["report"] = str(write_report(load_contents(out), out / REPORT))
     if json:
         print_json(summary)
     else:
@@ -96,7 +99,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
     _print_metrics(summary["metrics"])
     print(
         f"Everything is in {summary['run']} ({summary['cpu_seconds']:.1f} CPU seconds, {summary['peak_mb']:.0f} MB). "
-        f"Next: kedge export {summary['run']} --candidates 5 -o matches.csv"
+        f"Look at {summary['report']} in a browser. Next: kedge export {summary['run']} --candidates 5 -o matches.csv"
     )
 
 

@@ -23,13 +23,24 @@ from kedge.link.counterpart import Counterpart, estimate_counterpart
 from kedge.link.pair_rule import PairRule, fit_pair_rule
 from kedge.link.shortlist import Shortlist, shortlist
 from kedge.link.signals import Scale, best_scores, scale_of, signals
-from kedge.link.softmax import PRIOR, choose, fit_weights, isotonic_steps, log_loss, probabilities
+from kedge.link.softmax import (
+    PRIOR,
+    Map,
+    correct_leaders,
+    fit_weights,
+    isotonic_map,
+    leaders,
+    log_loss,
+    logits,
+    platt_map,
+    probabilities,
+)
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
 __all__ = ["Calibrator", "Fold", "calibrate", "fit", "fit_folds", "hold_out", "hold_outs"]
 
-_TEMPERATURES: Final = (0.05, 0.2, 0.8)
-_ENOUGH: Final = 400  # held-out anchors at which another fold no longer pays
+_TEMPERATURES: Final = (0.02, 0.1, 0.5)
+_ENOUGH: Final = 1200  # held-out anchors at which another fold no longer pays
 _FEW: Final = 5
 _SOME: Final = 30
 _ISOTONIC_FROM: Final = 1000  # below this a free-form map follows the noise
@@ -58,7 +69,7 @@ class Calibrator:
     counterpart: Counterpart
     rule: PairRule
     validated: int
-    knots: tuple[FloatArray, FloatArray] = field(default_factory=lambda: (np.empty(0), np.empty(0)))
+    knots: Map = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     said: FloatArray = field(default_factory=lambda: np.empty(0))
     said_given: FloatArray = field(default_factory=lambda: np.empty(0))
     right: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
@@ -72,16 +83,23 @@ class Calibrator:
 
     def given_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(v | u has a counterpart) of each candidate, [m]; an account's sum to at most 1."""
-        p = probabilities(self.theta, signals(pairs, self.scale), pairs.left, pairs.n_left)
-        return self.ceiling * choose(p, self.knots, pairs.left, pairs.n_left)
+        return self._given(self._logits(pairs), pairs)
 
     def has_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(counterpart) of every left account, [n_left]."""
-        return self.counterpart.probability(_best(pairs, self.scale))
+        return self.counterpart.probability(best_logits(self._logits(pairs), pairs))
 
     def probability(self, pairs: Shortlist) -> FloatArray:
         """P(u and v are the same person) of each candidate, [m]; an account's sum to P(counterpart) at most."""
-        return self.given_counterpart(pairs) * self.has_counterpart(pairs)[pairs.left]
+        z = self._logits(pairs)
+        return self._given(z, pairs) * self.counterpart.probability(best_logits(z, pairs))[pairs.left]
+
+    def _logits(self, pairs: Shortlist) -> FloatArray:
+        return logits(self.theta, signals(pairs, self.scale))
+
+    def _given(self, z: FloatArray, pairs: Shortlist) -> FloatArray:
+        p = probabilities(z, pairs.left, pairs.n_left)
+        return self.ceiling * correct_leaders(p, self.knots, pairs.left, pairs.n_left)
 
     def says_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> NDArray[np.bool_]:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
@@ -120,7 +138,7 @@ def calibrate(
     problem: Problem,
     method: Callable[[Problem, int], Alignment],
     *,
-    share: float = 0.25,
+    share: float = 0.2,
     folds: int = 0,
     candidates: int = 10,
     seed: int = 0,
@@ -155,9 +173,10 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0) -> 
     )
     fitted = [_fit_at(folds, lists, replace(scale, temperature=t), seed) for t in _TEMPERATURES]
     best = min(fitted, key=lambda one: one.loss)
+    tops = [best_logits(logits(best.theta, signals(pairs, best.scale)), pairs) for pairs in lists]
     counterpart = estimate_counterpart(
-        np.concatenate([[], *(_best(p, best.scale)[f.validation[:, 0]] for p, f in zip(lists, folds, strict=True))]),
-        np.concatenate([[], *(_best_of_free(p, f, best.scale) for p, f in zip(lists, folds, strict=True))]),
+        np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(tops, folds, strict=True))]),
+        np.concatenate([[], *(np.delete(x, f.problem.anchors[:, 0]) for x, f in zip(tops, folds, strict=True))]),
         min([1.0, *(pairs.free_right / max(pairs.free_left, 1) for pairs in lists)]),
     )
     calibrator = Calibrator(best.scale, best.theta, counterpart, rule, validated, best.knots)
@@ -176,24 +195,18 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0) -> 
 class _Fitted:
     scale: Scale
     theta: FloatArray
-    knots: tuple[FloatArray, FloatArray]
+    knots: Map
     loss: float
     said: FloatArray
     right: NDArray[np.bool_]
     best: FloatArray
 
 
-def _best(pairs: Shortlist, scale: Scale) -> FloatArray:
-    """The best score of every left account in the model's unit, [n_left]; the floor where it has no candidate."""
-    accounts, score = best_scores(pairs)
-    best = np.full(pairs.n_left, scale.floor)
-    best[accounts] = score
-    result: FloatArray = np.arcsinh((best - scale.middle) / scale.spread)
-    return result
-
-
-def _best_of_free(pairs: Shortlist, fold: Fold, scale: Scale) -> FloatArray:
-    return np.delete(_best(pairs, scale), fold.problem.anchors[:, 0])
+def best_logits(z: FloatArray, pairs: Shortlist) -> FloatArray:
+    """The logit of the best candidate of every left account, [n_left]; that of the worst where it has none."""
+    best = np.full(pairs.n_left, z.min() if len(z) else 0.0)
+    np.maximum.at(best, pairs.left, z)
+    return best
 
 
 def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, seed: int) -> _Fitted:
@@ -205,29 +218,34 @@ def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, see
         rows = np.flatnonzero(partner[pairs.left] >= 0)
         _, owner = np.unique(pairs.left[rows], return_inverse=True)
         true = (partner[pairs.left[rows]] == pairs.right[rows]).astype(np.float64)
-        parts.append((signals(pairs, scale)[rows], owner + accounts, true, pairs.rank[rows] == 1))
+        parts.append((signals(pairs, scale)[rows], owner + accounts, true))
         accounts += int(owner.max()) + 1 if len(owner) else 0
     if accounts == 0:
         none = np.empty(0)
         return _Fitted(scale, PRIOR, (none, none), np.inf, none, np.empty(0, bool), none)
-    columns, owner, true, first = (np.concatenate(c) for c in zip(*parts, strict=True))
-    theta = fit_weights(columns, owner, true, accounts)
+    columns, owner, true = (np.concatenate(c) for c in zip(*parts, strict=True))
+    # Every other account judges a model that has not seen it; the number of an account without rows does no harm.
     turn = np.random.default_rng([seed, 2]).permutation(accounts) % 5
-    plain, mapped = np.empty(len(owner)), np.empty(len(owner))
+    platt, isotonic = np.empty(len(owner)), np.empty(len(owner))
     for k in range(min(5, accounts)):
         out = turn[owner] == k
-        # Accounts of the other turns keep their numbers: one without rows does not touch the fit.
-        inside = fit_weights(columns[~out], owner[~out], true[~out], accounts)
-        p = probabilities(inside, columns, owner, accounts)
-        plain[out] = p[out]
-        mapped[out] = choose(p, isotonic_steps(p[~out], true[~out]), owner, accounts)[out]
-    said = plain
-    knots: tuple[FloatArray, FloatArray] = (np.empty(0), np.empty(0))
-    loss = log_loss(plain, owner, true, accounts).sum()
-    if accounts >= _ISOTONIC_FROM and (with_map := log_loss(mapped, owner, true, accounts).sum()) < loss:
-        said, loss = mapped, with_map
-        knots = isotonic_steps(probabilities(theta, columns, owner, accounts), true)
-    return _Fitted(scale, theta, knots, float(loss), said[first], true[first] > 0, columns[first, 0])
+        p = probabilities(
+            logits(fit_weights(columns[~out], owner[~out], true[~out], accounts), columns), owner, accounts
+        )
+        lead = leaders(p, owner, accounts)
+        seen = lead[~out[lead]]
+        for result, make in ((platt, platt_map), (isotonic, isotonic_map)):
+            result[out] = correct_leaders(p, make(p[seen], true[seen]), owner, accounts)[out]
+    losses = [float(log_loss(said, owner, true, accounts).sum()) for said in (platt, isotonic)]
+    free_form = accounts >= _ISOTONIC_FROM and losses[1] < losses[0]
+    theta = fit_weights(columns, owner, true, accounts)
+    z = logits(theta, columns)
+    p = probabilities(z, owner, accounts)
+    lead = leaders(p, owner, accounts)
+    knots = (isotonic_map if free_form else platt_map)(p[lead], true[lead])
+    said = isotonic if free_form else platt
+    first = leaders(said, owner, accounts)
+    return _Fitted(scale, theta, knots, losses[free_form], said[first], true[first] > 0, z[first])
 
 
 def _notes(validated: int, best: _Fitted, scale: Scale) -> tuple[str, ...]:

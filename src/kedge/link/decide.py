@@ -5,6 +5,7 @@ An account with a known anchor is not decided about again: it stands in no row, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from kedge.link.shortlist import shortlist
 from kedge.link.signals import margins
 from kedge.types import FloatArray, Matches, Problem
 
-__all__ = ["choose_threshold", "decide", "thresholds"]
+__all__ = ["choose_threshold", "decide", "threshold_grid", "thresholds"]
 
 _GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
 _PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the probability said, behind each estimated precision
@@ -31,6 +32,8 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     """
     pairs = shortlist(problem, alignment, config.candidates)
     probability = calibrator.probability(pairs)
+    # Rows stand by probability, which knows more than the score: how many others want the same partner.
+    order = np.lexsort((pairs.right, -probability, pairs.left))
     chosen = assign(pairs.matrix(probability), config.decide.assignment)
     width = np.int64(max(pairs.n_right, 1))
     assigned = np.isin(pairs.left * width + pairs.right, chosen[:, 0] * width + chosen[:, 1])
@@ -41,15 +44,15 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     return Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
-        left=pairs.left,
-        right=pairs.right,
-        rank=pairs.rank,
-        score=pairs.score,
-        probability=probability,
-        margin=margins(pairs, calibrator.scale.floor)[0],
-        decision=decision,
-        counterpart=calibrator.has_counterpart(pairs)[pairs.left],
-        assigned=assigned,
+        left=pairs.left[order],
+        right=pairs.right[order],
+        rank=pairs.rank,  # the rows of an account keep their places, so 1, 2, ... still counts them
+        score=pairs.score[order],
+        probability=probability[order],
+        margin=margins(pairs, calibrator.scale.floor)[0][order],
+        decision=decision[order],
+        counterpart=calibrator.has_counterpart(pairs)[pairs.left[order]],
+        assigned=assigned[order],
     )
 
 
@@ -78,10 +81,15 @@ def _precision(calibrator: Calibrator, t: float) -> float | None:
     return float((calibrator.right[above].sum() + _PRIOR_WEIGHT * said) / (above.sum() + _PRIOR_WEIGHT))
 
 
-def thresholds(calibrator: Calibrator) -> list[dict[str, float | int | None]]:
-    """For each threshold what held-out anchors got: matches made, precision, recall; by steps of 0.01."""
+def threshold_grid(threshold: float) -> list[float]:
+    """The thresholds worth looking at: steps of 0.01, and the run's own where it lies between them."""
+    return sorted({*_GRID.tolist(), threshold})
+
+
+def thresholds(calibrator: Calibrator, at: Sequence[float] | None = None) -> list[dict[str, float | int | None]]:
+    """For each threshold what held-out anchors got: matches made, precision, recall; `at` steps of 0.01."""
     rows: list[dict[str, float | int | None]] = []
-    for t in _GRID:
+    for t in _GRID.tolist() if at is None else at:
         above = calibrator.said >= t
         right = int(calibrator.right[above].sum())
         rows.append(

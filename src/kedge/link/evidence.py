@@ -1,15 +1,16 @@
 """Evidence propagation: a matched pair of neighbours speaks for a pair of accounts, a missing edge against it.
 
-With s = P(edge on the right | edge on the left, ends matched), t its mirror, chance rates p(u, a) = d_u d_a / 2m_1 and
-q(v, b) = d_v d_b / 2m_2, beliefs P(a, b) (anchors: 1), rho(a) = sum_b P(a, b) at most 1 and rho(b) likewise:
+With s = P(edge on the right | edge on the left, ends matched), t its mirror, chance rates p(u, a) = x / (1 + x) for
+x = d_u d_a / 2m_1 and q(v, b) likewise, beliefs P(a, b) (anchors: 1), rho(a) = sum_b P(a, b) at most 1:
 
     left(u, v)  = sum_{a in N(u)} log(1 - s rho(a) + sum_{b in N(v)} P(a, b) (s / q(v, b) - (1 - s)))
     right(u, v) = sum_{b in N(v)} log(1 - t rho(b) + sum_{a in N(u)} P(a, b) (t / p(u, a) - (1 - t)))
-    L(u, v)     = (left + right) / 2 + prior(u, v)
+    L(u, v)     = (left + right) / 2 + profile(u, v) + prior(u, v)
 
 A term is the log of the mean likelihood ratio over where a neighbour's partner may be, with ratio 1 for "nowhere": an
 uncertain neighbour says little, whatever it misses. Averaging the two views counts a common edge once by the geometric
-mean of its two ratios, and each missing edge half.
+mean of its two ratios, and each missing edge half. Temperature falls from round to round, so that early rounds, which
+hear only the anchors, do not settle what later rounds know better.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from scipy.sparse import csr_array
 from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.link.profile import Profile, profile
+from kedge.types import FloatArray, IntArray, Network, Problem
 
-__all__ = ["Evidence", "Term", "edge_rates", "propagate", "terms"]
+__all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
 
+_FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 _BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
 
 
@@ -45,14 +48,15 @@ class Evidence:
     """Log-odds of candidate pairs, the beliefs they stand on, and how the rounds went.
 
     `log_odds` n_1 × n_2 sparse; `support` the beliefs that the last round heard, so that `terms` adds up to
-    `log_odds`; `beliefs` what follows from them; `assigned` marks the entries of `log_odds` in the best one-to-one
-    assignment; `trace` the mean change of belief a round.
+    `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
+    one-to-one assignment; `trace` the mean change of belief a round.
     """
 
     log_odds: csr_array
     support: csr_array
     beliefs: csr_array
     assigned: NDArray[np.bool_]
+    profile: Profile
     s: float
     t: float
     rounds: int
@@ -77,41 +81,75 @@ def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: flo
     return csr_array((values, (rows, columns)), shape=L.shape)
 
 
-def _one_round(problem: Problem, P: csr_array, rates: tuple[float, float], prior: csr_array, keep: int) -> csr_array:
+def pattern(network: Network) -> csr_array:
+    """The adjacency with every weight 1: evidence counts edges."""
+    A = network.adjacency
+    return csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
+
+
+def _arrays(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    """(indptr, indices, data), always of the same types and read-only, so that kernels are compiled once."""
+    arrays = (
+        matrix.indptr.astype(np.int64, copy=False).view(),
+        matrix.indices.astype(np.int32, copy=False).view(),
+        matrix.data.astype(np.float64, copy=False).view(),
+    )
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays
+
+
+def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
+    """P without the beliefs between the largest hubs, where there are more pairs to speak to than `work`.
+
+    A pair (a, b) speaks to d_a d_b pairs, and the more it speaks to the less it says to each.
+    """
+    rows = owners(P)
+    cost = problem.left.degrees[rows] * problem.right.degrees[P.indices]
+    if cost.sum() <= work:
+        return P
+    order = np.argsort(cost / P.data, kind="stable")
+    kept = np.sort(order[np.cumsum(cost[order]) <= work])
+    return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
+
+
+def _one_round(
+    problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
+) -> csr_array:
     """L over the `keep` best candidates of each account of either side."""
     networks = (problem.left, problem.right)
     beliefs = (P, csr_array(P.T.tocsr()))
     priors = (prior, csr_array(prior.T.tocsr()))
     degrees = [network.degrees.astype(np.float64) for network in networks]
     rho = [np.minimum(belief.sum(axis=1), 1.0) for belief in beliefs]
-    misses = [
-        network.adjacency @ np.log1p(-mass * rate) for network, mass, rate in zip(networks, rho, rates, strict=True)
+    alone = [
+        term + 0.5 * (pattern(network) @ np.log1p(-mass * rate))
+        for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
     ]
+    shapes = (looks.left, looks.right)
+    graphs = [_arrays(network.adjacency)[:2] for network in networks]
     taken = [np.zeros(network.n, np.bool_) for network in networks]
     for side in (0, 1):
         taken[side][problem.anchors[:, side]] = True
     found = []
     for near in (0, 1):
         far = 1 - near
-        belief, edges, far_edges = beliefs[near], networks[near].adjacency, networks[far].adjacency
-        start = np.concatenate([[0], np.cumsum(degrees[far][belief.indices])]).astype(np.int64)[belief.indptr]
+        belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
+        start = np.concatenate([[0], np.cumsum(degrees[far][belief[1]])]).astype(np.int64)[belief[0]]
         columns = np.empty(start[-1], np.int32)
         values = np.empty(start[-1], np.float32)
         lengths = np.zeros(networks[near].n, np.int64)
         say(
-            belief.indptr, belief.indices, belief.data,
-            far_edges.indptr, far_edges.indices, degrees[far], float(far_edges.nnz),
+            *belief, *far_edges, degrees[far], float(len(far_edges[1])),
             rates[near], start, columns, values, lengths, _BLOCKS,
         )  # fmt: skip
         best = np.empty((networks[near].n, keep), np.int64)
         score = np.empty((networks[near].n, keep))
         hear(
-            edges.indptr, edges.indices, degrees[near], float(edges.nnz), rates[far],
-            belief.indptr, belief.indices, belief.data,
-            far_edges.indptr, far_edges.indices, rho[far],
-            start, columns, values, lengths, misses[near], misses[far], taken[near], taken[far],
-            priors[near].indptr, priors[near].indices, priors[near].data,
-            best, score, _BLOCKS,
+            *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *far_edges, rho[far],
+            start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
+            taken[near], taken[far],
+            *_arrays(priors[near]), best, score, _BLOCKS,
         )  # fmt: skip
         row, place = np.nonzero(best >= 0)
         pair = (row, best[row, place]) if near == 0 else (best[row, place], row)
@@ -134,23 +172,29 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     shape = (problem.left.n, problem.right.n)
     prior = csr_array(shape, dtype=np.float64) if prior is None else prior.astype(np.float64)
     s, t = edge_rates(problem)
+    looks = profile(problem)
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
+    work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     trace: list[float] = []
     for turn in range(config.rounds):
-        support = P
+        before = P
+        support = _affordable(problem, P, work)
         last = turn == config.rounds - 1
-        L = _one_round(problem, support, (s, t), prior, config.keep if last else config.candidates)
-        belief = two_sided(L, config.temperature)
+        L = _one_round(problem, support, (s, t), looks, prior, config.keep if last else config.candidates)
+        heat = (config.first_temperature / config.temperature) ** max(1 - turn / max(config.rounds - 3, 1), 0)
+        belief = two_sided(L, config.temperature * heat)
         P = _with_anchors(problem, L, belief, config.least_belief)
-        trace.append(float(abs(P - support).sum() / max(sum(shape) / 2, 1)))
-    return Evidence(L, support, P, matched(L), s, t, config.rounds, tuple(trace))
+        trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
+    beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
+    return Evidence(L, support, beliefs, matched(L), looks, s, t, config.rounds, tuple(trace))
 
 
 def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
-    """The terms that add up to L(u, v) without the prior: matched neighbours by weight, then misses.
+    """The terms that add up to L(u, v) without an outer prior: matched neighbours by weight, then misses.
 
     A hit of `a` in several b is shared out by their parts of the mean likelihood ratio. A neighbour that hits nobody
-    is a miss, with -1 in the other place. Works for any pair, also one that is no candidate.
+    is a miss, with -1 in the other place; the profile has -1 in both. Works for any pair,
+    also one that is no candidate.
     """
     weight: dict[tuple[int, int], float] = {}
     belief: dict[tuple[int, int], float] = {}
@@ -163,12 +207,13 @@ def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
         far_neighbours = set(_row(far.adjacency, there)[0].tolist())
         ends = float(far.adjacency.nnz)
         for a in neighbours.tolist():
-            partners, chance = _row(P, a)
-            rho = min(float(chance.sum()), 1.0)
+            partners, masses = _row(P, a)
+            rho = min(float(masses.sum()), 1.0)
             parts = {}
-            for b, mass in zip(partners.tolist(), chance.tolist(), strict=True):
+            for b, mass in zip(partners.tolist(), masses.tolist(), strict=True):
                 if b in far_neighbours:
-                    ratio = max(hit * ends / (float(far.degrees[there]) * float(far.degrees[b])), LEAST_RATIO)
+                    rarity = ends / (float(far.degrees[there]) * float(far.degrees[b]))
+                    ratio = max(hit * (1 + rarity), LEAST_RATIO)
                     parts[b] = mass * (ratio - (1 - hit))
                     belief[(b, a) if swapped else (a, b)] = mass
             heard = sum(parts.values())
@@ -181,6 +226,7 @@ def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
                 pair = (b, a) if swapped else (a, b)
                 weight[pair] = weight.get(pair, 0.0) + total * part / heard
     found = [Term(a, b, belief[a, b], weight[a, b]) for a, b in weight]
+    found.append(Term(-1, -1, 1.0, evidence.profile.ratio(u, v)))
     return sorted(found, key=lambda term: (-term.weight, term.a, term.b))
 
 

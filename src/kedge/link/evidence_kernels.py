@@ -1,9 +1,9 @@
-"""The two loops of evidence propagation, compiled: what a matched account says, and what a candidate hears.
+"""The loops of evidence propagation, compiled: what a matched account says, and what a candidate hears.
 
 Notation: this side's accounts are u and their neighbours a, the far side's are v and b. An edge (v, b) whose end b is
-matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance(v, b) = d_v d_b / 2m; without an
-edge it is `miss = 1 - hit`. Every row is computed by one thread in one order, so results do not depend on the
-number of threads.
+matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance = x / (1 + x), x = d_v d_b / 2m;
+without an edge it is `miss = 1 - hit`. Every row is computed by one thread in one order, so results do not
+depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit, prange
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_RATIO", "hear", "say"]
+__all__ = ["LEAST_RATIO", "greedy", "hear", "say"]
 
 LEAST_RATIO = 1.05  # a shared matched neighbour never speaks against a pair, however large the hubs
 _Array = NDArray[Any]
@@ -58,7 +58,7 @@ def say(
                         seen[v] = True
                         columns[base + count] = v
                         count += 1
-                    ratio = max(hit * far_ends / (far_degree[v] * far_degree[b]), LEAST_RATIO)
+                    ratio = max(hit * (1.0 + far_ends / (far_degree[v] * far_degree[b])), LEAST_RATIO)
                     total[v] += belief[i] * (ratio - miss)
             z = 1.0 - min(rho, 1.0) * (1.0 - miss)
             for k in range(base, base + count):
@@ -125,8 +125,10 @@ def hear(
     columns: _Array,
     values: _Array,
     lengths: _Array,
-    row_miss: _Array,
-    column_miss: _Array,
+    row_term: _Array,
+    column_term: _Array,
+    profile: _Array,
+    far_profile: _Array,
     row_taken: _Array,
     column_taken: _Array,
     prior_indptr: _Array,
@@ -138,6 +140,7 @@ def hear(
 ) -> None:
     """The best candidates v of each u by L(u, v), half from the edges of u (G of `say`), half from those of v.
 
+    What depends on one account alone (misses, squares of the profile) is in the row and column terms.
     Fills [n, K] columns (-1 where there are fewer) and values; taken rows and columns are left out.
     """
     n = len(indptr) - 1
@@ -160,7 +163,7 @@ def hear(
             count, many = 0, 0
             for i in range(indptr[u], indptr[u + 1]):
                 a = indices[i]
-                ratio = max(hit * ends / (degree[u] * degree[a]), LEAST_RATIO)
+                ratio = max(hit * (1.0 + ends / (degree[u] * degree[a])), LEAST_RATIO)
                 for j in range(belief_indptr[a], belief_indptr[a + 1]):
                     b = belief_indices[j]
                     if not reached[b]:
@@ -198,10 +201,26 @@ def hear(
             size = 0
             for k in range(count):
                 v = touched[k]
-                x = 0.5 * (total[v] + row_miss[u] + column_miss[v])
+                x = 0.5 * total[v] + row_term[u] + column_term[v]
+                for i in range(profile.shape[1]):
+                    x += profile[u, i] * far_profile[v, i]
                 total[v] = 0.0
                 seen[v] = False
                 if not column_taken[v]:
                     size = _push(heap_value, heap_column, size, x, v)
             out_columns[u, :size] = heap_column[:size]
             out_values[u, :size] = heap_value[:size]
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
+def greedy(rows: _Array, columns: _Array, order: _Array, n: int, m: int) -> _Array:
+    """Which entries are taken when each, in this order, is taken if both its accounts are still free."""
+    row_free = np.ones(n, np.bool_)
+    column_free = np.ones(m, np.bool_)
+    taken = np.zeros(len(rows), np.bool_)
+    for i in order:
+        if row_free[rows[i]] and column_free[columns[i]]:
+            taken[i] = True
+            row_free[rows[i]] = False
+            column_free[columns[i]] = False
+    return taken

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kedge.alignment import Alignment
-from kedge.evaluate import balanced_pairs
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
 __all__ = ["PairRule", "fit_pair_rule"]
@@ -56,11 +55,22 @@ def _columns(alignment: Alignment, pairs: IntArray, middle: float, spread: float
     return np.column_stack(columns)
 
 
+def _random_partners(true: IntArray, n_right: int, rng: np.random.Generator) -> IntArray:
+    """`_NEGATIVES` random right accounts for each left one, never its own partner."""
+    if n_right < 2:
+        return as_pairs([])
+    lefts = np.repeat(true[:, 0], _NEGATIVES)
+    partner = np.repeat(true[:, 1], _NEGATIVES)
+    drawn = rng.integers(n_right - 1, size=len(lefts))
+    return np.column_stack([lefts, drawn + (drawn >= partner)])  # step over the partner
+
+
 def fit_pair_rule(folds: Sequence[tuple[Problem, Alignment, IntArray]], rng: np.random.Generator) -> PairRule:
     """The rule from (problem without the held-out pairs, its alignment, the held-out pairs), pooled."""
     drawn = []
     for problem, alignment, validation in folds:
-        true, false = balanced_pairs(validation, problem.right.n, problem.anchors, rng, _NEGATIVES)
+        true = as_pairs(validation)
+        false = _random_partners(true, problem.right.n, rng)
         drawn.append((alignment, np.concatenate([true, false]), len(true)))
     scores = np.concatenate([[], *(np.asarray(a.score(p[:t]), np.float64) for a, p, t in drawn)])
     scores = scores[np.isfinite(scores)]
@@ -82,18 +92,16 @@ def fit_pair_rule(folds: Sequence[tuple[Problem, Alignment, IntArray]], rng: np.
 
 
 def _best_cut(z: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray) -> float:
-    """The cut with the largest Macro-F1; of equally good ones the nearest to 0, where the model has even odds."""
+    """The cut with the largest Macro-F1, midway between two values; of equally good ones the highest."""
     order = np.argsort(-z, kind="stable")
-    said_true = np.cumsum(np.where(is_true, weight, 0)[order])
-    said_false = np.cumsum(np.where(is_true, 0, weight)[order])
-    # Between equal values no cut can fall: keep the last place of each.
-    last = np.flatnonzero(np.append(np.diff(z[order]) != 0, True))
-    tp, fp = said_true[last], said_false[last]
-    fn, tn = said_true[-1] - tp, said_false[-1] - fp
-    f1 = (2 * tp / (2 * tp + fp + fn) + 2 * tn / np.maximum(2 * tn + fp + fn, 1e-12)) / 2
-    below = np.append(z[order][last[1:]], z[order][-1] - 1)
-    cuts = (z[order][last] + below) / 2
-    good = np.flatnonzero(f1 >= f1.max() - 1e-12)
-    # An interval that holds 0 is cut at 0.
-    holds = (below[good] < 0) & (z[order][last][good] > 0)
-    return 0.0 if holds.any() else float(cuts[good[np.abs(cuts[good]).argmin()]])
+    values = z[order]
+    # Between equal values no cut can fall: keep the last place of each, and the place before all (nothing is a link).
+    last = np.append(-1, np.flatnonzero(np.append(np.diff(values) != 0, True)))
+    tp = np.append(0.0, np.cumsum(np.where(is_true, weight, 0)[order]))[last + 1]
+    fp = np.append(0.0, np.cumsum(np.where(is_true, 0, weight)[order]))[last + 1]
+    fn, tn = tp[-1] - tp, fp[-1] - fp
+    f1 = (tp / np.maximum(2 * tp + fp + fn, 1e-12)) + (tn / np.maximum(2 * tn + fp + fn, 1e-12))
+    upper = np.append(values[0] + 1, values[last[1:]])
+    lower = np.append(values[last[:-1] + 1], values[-1] - 1)
+    best = int(np.flatnonzero(f1 >= f1.max() - 1e-12)[0])
+    return float(upper[best] + lower[best]) / 2

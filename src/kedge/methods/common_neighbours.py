@@ -48,18 +48,15 @@ def _best_of_rows(mine: csr_array, other: csr_array, weight: FloatArray, k: int)
     onto = csr_array((other * weight).T)  # m × n_other
     per_anchor = np.diff(onto.indptr)
     ends = np.concatenate([[0], np.cumsum(per_anchor[mine.indices])])[mine.indptr]
-    empty: csr_array = csr_array((mine.shape[0], other.shape[0]), dtype=np.float32)
-    rows: list[IntArray] = []
-    columns: list[IntArray] = []
-    values: list[FloatArray] = []
+    rows: list[IntArray] = [np.empty(0, np.int64)]
+    columns: list[IntArray] = [np.empty(0, np.int64)]
+    values: list[FloatArray] = [np.empty(0, np.float32)]
     for block in _blocks(np.diff(ends)):
         best, scores = top_of_rows(csr_array(mine[block] @ onto), k)
         row, place = np.nonzero(best >= 0)
         rows.append(row + block.start)
         columns.append(best[row, place])
         values.append(scores[row, place])
-    if not rows:
-        return empty
     entries = (np.concatenate(values), (np.concatenate(rows), np.concatenate(columns)))
     return csr_array(entries, shape=(mine.shape[0], other.shape[0]))
 

@@ -1,4 +1,4 @@
-"""The evidence method: candidates ranked by their log-odds, the assigned partner first."""
+"""The evidence method: candidates ranked by belief, in the form that held-back anchors prefer."""
 
 from __future__ import annotations
 
@@ -7,34 +7,32 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.evidence import Evidence, edge_rates, propagate
+from kedge.link.choice import FORMS, choose, ranking_scores
+from kedge.link.evidence import Evidence, edge_rates
+from kedge.link.profile import profile
 from kedge.types import Problem
 
-__all__ = ["align", "recall", "scores"]
+__all__ = ["align", "hear", "recall", "scores", "settle"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:  # noqa: ARG001 - nothing is random here
+def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
-    return scores(problem, propagate(problem, config.evidence))
+    return scores(problem, hear(problem, config, seed))
+
+
+def hear(problem: Problem, config: Config, seed: int) -> Evidence:
+    """All that evidence says, in the form that the configuration names or held-back anchors prefer."""
+    form = settle(problem, config, seed).evidence.form
+    return FORMS[form](problem, config.evidence)
 
 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Log-odds, raised for assigned pairs so that they lead their row and column; anchors lead everything.
-
-    Among accounts that the networks cannot tell apart the assignment chooses consistently, where a tie would
-    rank them all behind each other.
-    """
-    L = evidence.log_odds
-    if L.nnz == 0:
-        return SparseAlignment(csr_array(L.astype(np.float32)))
-    rows = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
-    best_left = np.full(L.shape[0], -np.inf)
-    best_right = np.full(L.shape[1], -np.inf)
-    np.maximum.at(best_left, rows, L.data)
-    np.maximum.at(best_right, L.indices, L.data)
-    lead = np.maximum(best_left[rows], best_right[L.indices])
-    data = np.where(evidence.assigned, np.maximum(L.data, lead + 1e-3), L.data)
-    return SparseAlignment(csr_array((data.astype(np.float32), L.indices, L.indptr), shape=L.shape))
+    """Candidates ranked by belief; anchors lead everything."""
+    ranked = ranking_scores(evidence)
+    left, right = problem.anchors.T
+    top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
+    anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
+    return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))
 
 
 def recall(problem: Problem, support: csr_array) -> Evidence:
@@ -42,5 +40,21 @@ def recall(problem: Problem, support: csr_array) -> Evidence:
     s, t = edge_rates(problem)
     empty: csr_array = csr_array(support.shape, dtype=np.float64)
     return Evidence(
-        log_odds=empty, support=support, beliefs=support, assigned=np.zeros(0, bool), s=s, t=t, rounds=0, trace=()
+        log_odds=empty,
+        support=support,
+        beliefs=support,
+        assigned=np.zeros(0, bool),
+        profile=profile(problem),
+        s=s,
+        t=t,
+        rounds=0,
+        trace=(),
     )
+
+
+def settle(problem: Problem, config: Config, seed: int) -> Config:
+    """The configuration with the form chosen, so that runs with fewer anchors need not choose again."""
+    if config.evidence.form != "auto":
+        return config
+    form = choose(problem, config.evidence, seed)
+    return config.model_copy(update={"evidence": config.evidence.model_copy(update={"form": form})})

@@ -84,10 +84,11 @@ def allocate(wish: Wish, left_natural: float, right_natural: float) -> Counts:
         lowest = max(0.0, (x_least + y_least - capacity) / x_least)
         highest = min(1.0, y_most / x_least)
     if not lowest - 1e-9 <= w <= highest + 1e-9:
+        # rounded inwards, so that the ends of the printed range are themselves accepted
+        low, high = ceil(lowest * 1e4) / 1e4, floor(highest * 1e4) / 1e4
         raise KedgeError(
             f"overlap {w:g} cannot be had with these counts of accounts, anchors and edges",
-            # rounded inwards, so that the ends of the printed range are themselves accepted
-            remedy=f"give an overlap from {ceil(lowest * 1e4) / 1e4:g} to {floor(highest * 1e4) / 1e4:g}",
+            remedy=f"give an overlap from {low:g} to {high:g}" if low < high else f"give overlap {lowest:.9g}",
         )
     if x_most < 1:
         y = min(max(round(right_natural * wish.right_edges), y_least), y_most)

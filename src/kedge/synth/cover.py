@@ -11,8 +11,9 @@ from kedge.types import IntArray
 
 __all__ = ["cover"]
 
-_ROUNDS = 24
-_LOCAL_ROUNDS = 6
+_LOCAL_ROUNDS = 4
+_IDLE_ROUNDS = 4  # how often chance may fail before the rest counts as unavoidable
+_TRIES = 8  # offers that one person looks at in a round
 
 
 def cover(edges: Edges, kind: NDArray[np.uint8], community: IntArray, rng: np.random.Generator) -> None:
@@ -22,17 +23,19 @@ def cover(edges: Edges, kind: NDArray[np.uint8], community: IntArray, rng: np.ra
     stays, and an edge among persons in both stays one, so no count and no overlap changes. The first rounds
     look in i's own community; later ones also move edges that show on both sides.
     """
-    for round_ in range(_ROUNDS):
-        moved = lonely_left = 0
-        for venue in (LEFT, RIGHT, BOTH):
-            if venue == BOTH and round_ < 2:
-                continue
+    round_ = idle = 0
+    while idle < _IDLE_ROUNDS:
+        moved = remaining = 0
+        local = round_ < _LOCAL_ROUNDS
+        for venue in (LEFT, RIGHT) if round_ < 2 else (LEFT, RIGHT, BOTH):
             lonely = _lonely(edges, kind, venue)
-            lonely_left += len(lonely)
+            remaining += len(lonely)
             if len(lonely):
-                moved += _move(edges, kind, community, lonely, venue, round_ < _LOCAL_ROUNDS, rng)
-        if lonely_left == 0 or (moved == 0 and round_ >= _LOCAL_ROUNDS):
+                moved += _move(edges, kind, community, lonely, venue, local, rng)
+        if remaining == 0:
             return
+        idle = 0 if moved or local else idle + 1
+        round_ += 1
 
 
 def _degrees(edges: Edges, side: int, n: int) -> IntArray:
@@ -52,6 +55,39 @@ def _lonely(edges: Edges, kind: NDArray[np.uint8], venue: int) -> IntArray:
     return np.flatnonzero(missing)
 
 
+def _offers(
+    edges: Edges, venue: int, n: int, most: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Edges that can be spared: (place in `edges`, who gives it up, who keeps it), in random order.
+
+    Everyone gives at most one edge a round, so that two gifts cannot leave the giver with none.
+    """
+    usable = np.flatnonzero(edges.venue == venue)
+    if len(usable) == 0:
+        return usable, usable, usable
+    # A sample far larger than the need is enough; the largest pairs have ten million usable edges.
+    spot = usable[np.unique(rng.integers(0, len(usable), min(4 * len(usable), most)))]
+    turned = rng.random(len(spot)) < 0.5
+    giver = np.where(turned, edges.second[spot], edges.first[spot])
+    keeper = np.where(turned, edges.first[spot], edges.second[spot])
+    spare = np.ones(len(spot), bool)
+    for side in (LEFT, RIGHT):
+        if venue & side:
+            spare &= _degrees(edges, side, n)[giver] >= 2
+    spot, giver, keeper = spot[spare], giver[spare], keeper[spare]
+    order = rng.permutation(len(spot))
+    _, once = np.unique(giver[order], return_index=True)
+    once = order[rng.permutation(once)]
+    return spot[once], giver[once], keeper[once]
+
+
+def _earliest(values: IntArray) -> NDArray[np.bool_]:
+    """A mask of the first place of each different value."""
+    mask = np.zeros(len(values), bool)
+    mask[np.unique(values, return_index=True)[1]] = True
+    return mask
+
+
 def _move(
     edges: Edges,
     kind: NDArray[np.uint8],
@@ -63,53 +99,34 @@ def _move(
 ) -> int:
     """One round for one venue; how many edges moved."""
     n = len(kind)
-    usable = np.flatnonzero(edges.venue == venue)
-    if len(usable) == 0:
-        return 0
-    # A sample far larger than the need is enough; the largest pairs have ten million usable edges.
-    spot = usable[np.unique(rng.integers(0, len(usable), min(4 * len(usable), 50 * len(lonely) + 1000)))]
-    turned = rng.random(len(spot)) < 0.5
-    giver = np.where(turned, edges.second[spot], edges.first[spot])
-    keeper = np.where(turned, edges.first[spot], edges.second[spot])
-    spare = np.ones(len(spot), bool)
-    for side in (LEFT, RIGHT):
-        if venue & side:
-            spare &= _degrees(edges, side, n)[giver] >= 2
-    spot, giver, keeper = spot[spare], giver[spare], keeper[spare]
-    # Everyone gives at most one edge a round, so that two gifts cannot leave the giver with none.
-    _, once = np.unique(giver, return_index=True)
-    once = once[rng.permutation(len(once))]
-    spot, giver, keeper = spot[once], giver[once], keeper[once]
+    spot, giver, keeper = _offers(edges, venue, n, 100 * len(lonely) + 1000, rng)
     if len(spot) == 0:
         return 0
-
-    order = np.argsort(community[keeper], kind="stable")
-    spot, giver, keeper = spot[order], giver[order], keeper[order]
-    lonely = lonely[np.argsort(community[lonely], kind="stable")]
     if local:
-        begin = np.searchsorted(community[lonely], community[lonely])
-        place = np.searchsorted(community[keeper], community[lonely]) + np.arange(len(lonely)) - begin
-        fits = place < len(spot)
-        place, taker = place[fits], lonely[fits]
-        fits = community[keeper[place]] == community[taker]
+        # Deal the offers of each community to its lonely ones, _TRIES to each as far as they last.
+        order = np.argsort(community[keeper], kind="stable")
+        spot, giver, keeper = spot[order], giver[order], keeper[order]
+        taker = np.repeat(lonely[np.argsort(community[lonely], kind="stable")], _TRIES)
+        home = community[taker]
+        place = np.searchsorted(community[keeper], home) + np.arange(len(taker)) - np.searchsorted(home, home)
+        fits = place < np.searchsorted(community[keeper], home, side="right")
         place, taker = place[fits], taker[fits]
     else:
-        count = min(len(spot), len(lonely))
-        place, taker = rng.permutation(len(spot))[:count], rng.permutation(lonely)[:count]
+        taker = np.repeat(lonely, _TRIES)
+        place = rng.integers(0, len(spot), len(taker))
     spot, giver, keeper = spot[place], giver[place], keeper[place]
 
     shared = kind == BOTH
     fits = ((shared[giver] & shared[keeper]) == (shared[taker] & shared[keeper])) & (taker != keeper)
-    new = keys(np.minimum(taker, keeper), np.maximum(taker, keeper))
     # The new edge must not exist on either side: it would be a repeat or change the overlap.
+    new = keys(np.minimum(taker, keeper), np.maximum(taker, keeper))
     near = np.zeros(n, bool)
     near[taker] = True
     touching = near[edges.first] | near[edges.second]
     fits &= ~np.isin(new, keys(edges.first[touching], edges.second[touching]))
-    _, earliest = np.unique(new, return_index=True)
-    only = np.zeros(len(new), bool)
-    only[earliest] = True
-    fits &= only
+    for once in (taker, spot, new):  # one gift for a person, one person for a gift
+        chosen = np.flatnonzero(fits)
+        fits[chosen[~_earliest(once[chosen])]] = False
     edges.first[spot[fits]] = np.minimum(taker, keeper)[fits]
     edges.second[spot[fits]] = np.maximum(taker, keeper)[fits]
     return int(fits.sum())

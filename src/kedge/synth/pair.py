@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,7 @@ from scipy.sparse import csr_array
 from kedge.errors import KedgeError
 from kedge.types import IntArray, Network, as_pairs
 
-__all__ = ["Planted", "checked_count", "checked_seed", "checked_share", "keys", "shuffled_network", "split"]
+__all__ = ["Planted", "checked_count", "checked_number", "checked_seed", "keys", "shuffled_network", "split"]
 
 MOST_NODES = 2**31 - 1  # two accounts share one 64-bit key
 
@@ -26,20 +24,21 @@ class Planted:
     """Two networks whose whole truth is known.
 
     `anchors` int64 [m, 2] holds (left account, right account) of every person in both, in no order. `notes` are
-    sentences for people: what was adjusted and what could not be had. `realised` are the figures that came out.
+    sentences for people: what was adjusted and what could not be had. `realised` are the figures that came out
+    (`measure` lists them).
     """
 
     left: Network
     right: Network
     anchors: IntArray
     notes: tuple[str, ...]
-    realised: Mapping[str, float]
+    realised: dict[str, float]
 
     def __post_init__(self) -> None:
         pairs = as_pairs(self.anchors).view()
         pairs.flags.writeable = False
         object.__setattr__(self, "anchors", pairs)
-        object.__setattr__(self, "realised", MappingProxyType(dict(self.realised)))
+        object.__setattr__(self, "realised", dict(self.realised))
 
 
 def checked_count(name: str, value: int, least: int) -> int:
@@ -53,15 +52,15 @@ def checked_count(name: str, value: int, least: int) -> int:
     return int(value)
 
 
-def checked_share(name: str, value: float) -> float:
-    """`value` as a float in [0, 1], or the reason why it is no share; NaN is none."""
+def checked_number(name: str, value: float, least: float, most: float) -> float:
+    """`value` as a float in [least, most], or the reason why it is none; NaN is none."""
     try:
-        share = float(value)
+        number = float(value)
     except (TypeError, ValueError):
-        share = float("nan")
-    if not 0.0 <= share <= 1.0:
-        raise KedgeError(f"{name} is {value!r}, outside [0, 1]", remedy=f"give {name} as a share between 0 and 1")
-    return share
+        number = float("nan")
+    if not least <= number <= most:
+        raise KedgeError(f"{name} is {value!r}", remedy=f"give a number from {least:g} to {most:g}")
+    return number
 
 
 def checked_seed(seed: int) -> np.random.Generator:
@@ -121,7 +120,7 @@ def shuffled_network(
 
 def split(anchors: Any, train_share: float, seed: int) -> tuple[IntArray, IntArray]:
     """The anchors dealt at random into (train, test); train gets the nearest whole number to its share."""
-    share = checked_share("train_share", train_share)
+    share = checked_number("train_share", train_share, 0, 1)
     pairs = as_pairs(anchors)
     dealt = pairs[checked_seed(seed).permutation(len(pairs))]
     cut = round(share * len(pairs))

@@ -7,7 +7,7 @@ from scipy.sparse import triu
 
 from kedge.errors import KedgeError
 from kedge.synth.measure import measure
-from kedge.synth.pair import Planted, checked_seed, checked_share, shuffled_network
+from kedge.synth.pair import Planted, checked_number, checked_seed, shuffled_network
 from kedge.types import Network
 
 __all__ = ["expected_shares", "subnetworks"]
@@ -34,7 +34,7 @@ def subnetworks(network: Network, alpha_s: float, alpha_c: float, seed: int) -> 
     that what is written as an edge list reads back the same. The anchors are the accounts that both hold.
     Weights are kept. Accounts get a random order and random ids, drawn for each side by itself.
     """
-    alpha_s, alpha_c = checked_share("alpha_s", alpha_s), checked_share("alpha_c", alpha_c)
+    alpha_s, alpha_c = checked_number("alpha_s", alpha_s, 0, 1), checked_number("alpha_c", alpha_c, 0, 1)
     rng = checked_seed(seed)
     if network.edges == 0:
         raise KedgeError("the network has no edges to sample", remedy="give a network with edges")

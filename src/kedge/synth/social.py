@@ -9,7 +9,7 @@ from kedge.synth.counts import Wish, allocate
 from kedge.synth.cover import cover
 from kedge.synth.friendship import society
 from kedge.synth.measure import measure
-from kedge.synth.pair import Planted, checked_count, checked_seed, checked_share, shuffled_network
+from kedge.synth.pair import Planted, checked_count, checked_number, checked_seed, shuffled_network
 from kedge.synth.venues import BOTH, LEFT, RIGHT, assign, kinds, natural_shares, pool
 from kedge.types import IntArray
 
@@ -45,15 +45,13 @@ def planted(
         checked_count("anchors", anchors, 0),
         checked_count("left_edges", left_edges, 1),
         checked_count("right_edges", right_edges, 1),
-        checked_share("overlap", overlap),
+        checked_number("overlap", overlap, 0, 1),
     )
-    mixing, circle_share = checked_share("mixing", mixing), checked_share("circle_share", circle_share)
+    mixing, circle_share = checked_number("mixing", mixing, 0, 1), checked_number("circle_share", circle_share, 0, 1)
     if mixing + circle_share > 1:
         raise KedgeError(f"mixing {mixing} and circle_share {circle_share} exceed 1", remedy="lower one of them")
-    if not 1.5 <= exponent <= 10:
-        raise KedgeError(f"exponent is {exponent!r}", remedy="give a power-law exponent from 1.5 to 10, usually 2 to 3")
-    if not 1.1 <= cutoff <= 1e6:
-        raise KedgeError(f"cutoff is {cutoff!r}", remedy="give the largest popularity over the mean one, from 1.1 up")
+    exponent = checked_number("exponent", exponent, 1.5, 10)
+    cutoff = checked_number("cutoff", cutoff, 1.1, 1e6)
     rng = checked_seed(seed)
     persons = wish.persons
     # What the people of the busier side need; the pool draws more where both sides together show more.
@@ -75,7 +73,7 @@ def planted(
         circle_share=circle_share,
     )
     kind = kinds(wish, world, rng)
-    left_natural, right_natural, found = natural_shares(world, kind, rng)
+    left_natural, right_natural, found = natural_shares(wish, world, kind, rng)
     counts = allocate(wish, left_natural, right_natural)
     edges = assign(wish, counts, pool(wish, counts, world, kind, found, rng), world, rng)
     cover(edges, kind, world.community, rng)
@@ -92,7 +90,7 @@ def planted(
     realised = measure(left, right, pairs) | {"communities": world.communities}
     notes = list(counts.notes)
     for name in ("left", "right"):
-        lonely = int(realised[f"{name}_isolated"])
-        if lonely:
-            notes.append(f"{lonely} accounts on the {name} have no edge and will be missing from an edge list")
+        if lonely := realised[f"{name}_isolated"]:
+            of_all = f"{lonely} of {realised[f'{name}_nodes']} {name} accounts"
+            notes.append(f"{of_all} have no edge, because edges are too few; an edge list will not hold them")
     return Planted(left, right, pairs, tuple(notes), realised)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.synth.counts import Counts, Wish
-from kedge.synth.friendship import Society, distinct, draw
+from kedge.synth.friendship import Layer, Society, distinct, draw
 from kedge.synth.pair import keys
 from kedge.types import FloatArray, IntArray
 
@@ -57,14 +57,14 @@ def lowest(values: FloatArray, k: int) -> NDArray[np.bool_]:
 
 def kinds(wish: Wish, world: Society, rng: np.random.Generator) -> NDArray[np.uint8]:
     """LEFT, RIGHT or BOTH for each person, in exact numbers; a community leans to one network or the other."""
-    leaning = (
-        rng.standard_normal(wish.persons) + COMMUNITY_JOINS * rng.standard_normal(world.communities)[world.community]
-    )
-    left_only = lowest(leaning, wish.left_nodes - wish.anchors)
-    right_only = lowest(-leaning, wish.right_nodes - wish.anchors)
+    # Few shared persons would hardly meet if they were strewn over all communities: the fewer, the closer together.
+    own_will = min(1 / COMMUNITY_JOINS, 12 * (wish.anchors / wish.persons) ** 2)
+    leaning = own_will * rng.standard_normal(wish.persons)
+    leaning += rng.standard_normal(world.communities)[world.community]
+    order = np.argsort(leaning, kind="stable")
     kind = np.full(wish.persons, BOTH, np.uint8)
-    kind[left_only] = LEFT
-    kind[right_only] = RIGHT
+    kind[order[: wish.left_nodes - wish.anchors]] = LEFT
+    kind[order[wish.left_nodes :]] = RIGHT
     return kind
 
 
@@ -73,11 +73,19 @@ def _where(key: NDArray[np.int64], kind: NDArray[np.uint8]) -> NDArray[np.uint8]
     return np.asarray(kind[key >> 32] & kind[key & 0xFFFFFFFF])
 
 
-def natural_shares(world: Society, kind: NDArray[np.uint8], rng: np.random.Generator) -> tuple[float, float, IntArray]:
+def _draws(layers: tuple[Layer, ...], edges: float, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+    """About `edges` draws, dealt to the layers by what persons spend there."""
+    spent = np.array([layer.weight.sum() for layer in layers])
+    return [draw(layer, round(edges * w), rng) for layer, w in zip(layers, spent / max(spent.sum(), 1e-9), strict=True)]
+
+
+def natural_shares(
+    wish: Wish, world: Society, kind: NDArray[np.uint8], rng: np.random.Generator
+) -> tuple[float, float, IntArray]:
     """The share of the left's and of the right's friendships among persons in both; and the counts behind it."""
-    total = sum(float(layer.weight.sum()) for layer in world.layers)
-    drawn = [draw(layer, round(200_000 * layer.weight.sum() / total), rng) for layer in world.layers]
-    found = np.bincount(_where(np.concatenate(drawn), kind), minlength=4).astype(np.int64)
+    some = min(200_000, 1000 + 10 * (wish.left_edges + wish.right_edges))
+    drawn = np.concatenate(_draws(world.layers, some, rng))
+    found = np.bincount(_where(drawn, kind), minlength=4).astype(np.int64)
     return (
         float(found[BOTH] / max(1, found[BOTH] + found[LEFT])),
         float(found[BOTH] / max(1, found[BOTH] + found[RIGHT])),
@@ -90,31 +98,33 @@ def pool(
 ) -> Pool:
     """At least as many friendships of each kind as the networks will show.
 
-    The weights set who knows whom; the number of draws follows the scarcest kind. A kind that stays short (a
-    dense or a tiny pair) is filled up with pairs drawn evenly.
+    The weights set who knows whom; the number of draws follows the scarcest kind. A kind that is short gets draws
+    among its own persons, and where even that does not help (a dense or a tiny pair) pairs drawn evenly.
     """
     need = {
         LEFT: wish.left_edges - counts.left_among,
         RIGHT: wish.right_edges - counts.right_among,
         BOTH: counts.left_among + counts.right_among - counts.both,
     }
-    all_found = max(1, int(found.sum()))
-    draws = max(need[place] * all_found / max(1, int(found[place])) for place in need)
-    # A kind that is hardly ever found must not blow up the pool: it is filled up below instead.
-    draws = min(draws, 2.0 * sum(need.values()) + 1000)
-    total = sum(float(layer.weight.sum()) for layer in world.layers)
-    known = np.empty(0, np.int64)
-    wanted = 1.05 * draws
+    useful = max(1, int(found.sum() - found[0]))
+    draws = max(need[place] * found.sum() / max(1, found[place]) for place in need)
+    # A kind that is hardly ever found must not blow up the pool: it gets draws of its own below.
+    draws = min(draws, 1.5 * sum(need.values()) * found.sum() / useful)
+    known = distinct(*_draws(world.layers, 1.05 * draws, rng))
+    members = {place: (kind & place) == place for place in need}
     for _ in range(_ROUNDS):
-        fresh = [draw(layer, round(wanted * layer.weight.sum() / total), rng) for layer in world.layers]
-        known = distinct(known, *fresh)
-        del fresh
-        where = _where(known, kind)
-        have = np.bincount(where, minlength=4)
-        short = max((need[place] - int(have[place])) / max(1, need[place]) for place in need)
-        if short <= 0:
+        have = np.bincount(_where(known, kind), minlength=4)
+        short = {place: need[place] - int(have[place]) for place in need if need[place] > have[place]}
+        if not short:
             break
-        wanted = max(0.02, 1.3 * short) * draws
+        before = int(have[1:].sum())
+        for place, missing in short.items():
+            own = found[place] / max(1, found[place] + found[BOTH]) if place != BOTH else 1.0
+            layers = tuple(Layer(layer.start, np.where(members[place], layer.weight, 0.0)) for layer in world.layers)
+            known = distinct(known, *_draws(layers, 1.2 * missing / max(own, 0.1) + 20, rng))
+        if np.count_nonzero(_where(known, kind)) - before < 0.2 * sum(short.values()):
+            break  # blocks are full: further draws mostly repeat what is known
+    where = _where(known, kind)
     parts = {place: _filled(known[where == place], need[place], place, kind, rng) for place in need}
     return Pool(parts[LEFT], parts[RIGHT], parts[BOTH])
 
@@ -172,7 +182,7 @@ def assign(wish: Wish, counts: Counts, pooled: Pool, world: Society, rng: np.ran
     lean = leaning(among)
     venue = np.full(len(among), BOTH, np.uint8)
     venue[lowest(lean, counts.left_among - counts.both)] = LEFT
-    venue[lowest(-lean, counts.right_among - counts.both)] = RIGHT
+    venue[~lowest(lean, counts.left_among)] = RIGHT  # the complement, so that ties cannot fall to both
     key = np.concatenate([left, right, among])
     venues = np.concatenate([np.full(len(left), LEFT, np.uint8), np.full(len(right), RIGHT, np.uint8), venue])
     return Edges((key >> 32).astype(np.int32), (key & 0xFFFFFFFF).astype(np.int32), venues)

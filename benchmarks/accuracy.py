@@ -1,0 +1,140 @@
+"""Ranking accuracy and cost on every research pair, each in a fresh process, beside the best published peer.
+
+    python benchmarks/accuracy.py --data ../shared/data [--split main] [--methods evidence] [--pairs cora,douban]
+
+`main` is off20 where a pair has it, else r20_s0. Several splits (comma-separated) also print their mean. Figures are
+means over both directions; matched = share of test accounts whose partner is right when
+scores are taken greedily, one to one. CPU seconds are those of
+the method alone, on one thread, its compiled kernels already cached; memory is the peak of the whole process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+METHODS = {"evidence": "kedge.methods.evidence"}
+
+
+def read_pairs(path: Path) -> list[list[str]]:
+    return [line.split("\t")[:2] for line in path.read_text().splitlines()]
+
+
+def measure(folder: Path, split: str, method: str) -> dict[str, float]:
+    """One method on one split, in this process."""
+    import importlib
+
+    import numpy as np
+
+    from kedge import evaluate
+    from kedge.config import Config
+    from kedge.types import Network, Problem
+
+    train, test = (read_pairs(folder / "splits" / split / f"{part}.tsv") for part in ("train", "test"))
+    networks = []
+    for side, name in enumerate(("left", "right")):
+        edges = read_pairs(folder / f"{name}.tsv")
+        ids = list(dict.fromkeys([account for edge in edges for account in edge] + [pair[side] for pair in train]))
+        place = {account: i for i, account in enumerate(ids)}
+        networks.append(Network.from_edges([(place[u], place[v]) for u, v in edges], len(ids), ids))
+
+    def find(pairs: list[list[str]]) -> np.ndarray:
+        return np.column_stack([networks[side].find([pair[side] for pair in pairs]) for side in (0, 1)])
+
+    problem, held = Problem(*networks, find(train)), find(test)
+    align = importlib.import_module(METHODS[method]).align
+    # A first run on two small stars loads the compiled kernels.
+    star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
+    align(Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
+    began = time.process_time()
+    alignment = align(problem, Config(), 0)
+    seconds = time.process_time() - began
+    ranking = evaluate.ranking(alignment, held)
+    assigned: dict[int, int] = {}
+    partners = set()
+    best_first = np.argsort(-alignment.scores.data, kind="stable")
+    rows, columns = alignment.scores.nonzero()
+    for u, v in zip(rows[best_first].tolist(), columns[best_first].tolist(), strict=True):
+        if u not in assigned and v not in partners:
+            assigned[u] = v
+            partners.add(v)
+    return {
+        **{name: ranking[name] for name in ("hits1", "hits10", "hits30", "mrr")},
+        "matched": evaluate.decisions(assigned, held)["matched_hits1"],
+        "cpu": seconds,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def best_peers(data: Path) -> dict[tuple[str, str], dict[str, float]]:
+    """Of each pair and split: the best Hits@1 of a ranking and of a matching, the best MRR, PARROT's CPU seconds."""
+    best: dict[tuple[str, str], dict[str, float]] = {}
+    file = data / "peers.json"
+    for row in json.loads(file.read_text())["results"] if file.exists() else []:
+        entry = best.setdefault((row["data"], row["split"]), {})
+        for name, value in (("mrr", row["mrr"]), ("hits1" if row["mrr"] is not None else "matched", row["hits1"])):
+            if value is not None:
+                entry[name] = max(entry.get(name, 0.0), value)
+        if row["method"].startswith("PARROT"):
+            entry["parrot_cpu"] = min(entry.get("parrot_cpu", 1e9), row["cpu_s"])
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
+    parser.add_argument("--split", default="main", help="comma-separated; main = off20 or r20_s0")
+    parser.add_argument("--methods", default="evidence", help=f"comma-separated, of: {', '.join(METHODS)}")
+    parser.add_argument("--pairs", default="", help="comma-separated; all by default")
+    parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        pair, split, method = options.one
+        print(json.dumps(measure(options.data / "pairs" / pair, split, method)))
+        return
+    peers = best_peers(options.data)
+    pairs = [name for name in options.pairs.split(",") if name] or sorted(
+        folder.name for folder in (options.data / "pairs").iterdir()
+    )
+    columns = ("hits1", "hits10", "hits30", "mrr", "matched", "cpu", "peak_mb")
+    head = " ".join(f"{name:>8}" for name in columns)
+    print(f"{'pair':24} {'split':7} {'method':9} {head} | peers: hits1    mrr matched PARROT-cpu")
+    for pair in pairs:
+        for method in options.methods.split(","):
+            rows = []
+            for wanted in options.split.split(","):
+                folder = options.data / "pairs" / pair / "splits"
+                split = wanted if wanted != "main" else "off20" if (folder / "off20").is_dir() else "r20_s0"
+                if not (folder / split).is_dir():
+                    continue
+                command = [sys.executable, __file__, "--data", str(options.data), "--one", pair, split, method]
+                one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+                done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
+                if done.returncode:
+                    print(f"{pair:24} {split:7} {method:9} failed: {done.stderr.strip().splitlines()[-1]}")
+                    continue
+                row = json.loads(done.stdout)
+                rows.append(row)
+                line(pair, split, method, row, columns, peers.get((pair, split), {}))
+            if len(rows) > 1:
+                mean = {name: sum(row[name] for row in rows) / len(rows) for name in columns}
+                line(pair, "mean", method, mean, columns, {})
+
+
+def line(
+    pair: str, split: str, method: str, row: dict[str, float], columns: tuple[str, ...], peer: dict[str, float]
+) -> None:
+    cells = " ".join(f"{row[name]:8.4f}" if name not in ("cpu", "peak_mb") else f"{row[name]:8.2f}" for name in columns)
+    names = ("hits1", "mrr", "matched", "parrot_cpu")
+    other = " ".join(f"{peer[name]:7.4g}" if name in peer else f"{'-':>7}" for name in names)
+    print(f"{pair:24} {split:7} {method:9} {cells} |   {other}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

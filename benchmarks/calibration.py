@@ -1,0 +1,121 @@
+"""How well probabilities come true, and how pure the decided matches are, on every shared pair of networks.
+
+    python benchmarks/calibration.py [--method NAME] [--seeds 0 1 2] [PAIR ...]
+
+`ECE` (15 bins) is of the most probable candidate of each test account, given that it has a counterpart, as test
+accounts do; `acc` and `said` are how often it was right and how often it was said to be. `all` is the ECE over every
+free account, with the probability that includes "no counterpart", where an account without a listed anchor counts as
+having none: too harsh where anchor lists are incomplete. `precision` and `recall` are of the pairs decided "match" at
+the default threshold, `matched` is matched_hits1 of the whole assignment, `+cpu` what calibration and decision add.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from kedge.alignment import Alignment
+from kedge.config import Config
+from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro
+from kedge.link.calibrate import calibrate
+from kedge.link.decide import choose_threshold, decide
+from kedge.methods import METHODS
+from kedge.types import FloatArray, IntArray, Network, Problem
+
+ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "pairs"
+
+
+def rows(path: Path) -> list[list[str]]:
+    return [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def load(name: str) -> tuple[str, Problem, IntArray]:
+    folder = ROOT / name
+    split = "off20" if (folder / "splits" / "off20").is_dir() else "r20_s0"
+    anchors = rows(folder / "anchors.tsv")
+    networks, places = [], []
+    for side, file in enumerate(("left.tsv", "right.tsv")):
+        edges = rows(folder / file)
+        ids = sorted({name for edge in edges for name in edge} | {pair[side] for pair in anchors})
+        place = {name: i for i, name in enumerate(ids)}
+        networks.append(Network.from_edges([[place[a], place[b]] for a, b in edges], len(ids), ids))
+        places.append(place)
+    train, test = (
+        np.array([[places[0][a], places[1][b]] for a, b in rows(folder / "splits" / split / f"{part}.tsv")])
+        for part in ("train", "test")
+    )
+    return split, Problem(networks[0], networks[1], train), test
+
+
+def measure(name: str, method: str, seed: int) -> dict[str, float | None]:
+    split, problem, test = load(name)
+    config = Config(method=method, seed=seed)
+
+    def run(p: Problem, s: int) -> Alignment:
+        return METHODS[method](p, config, s)
+
+    start = time.process_time()
+    alignment = run(problem, seed)
+    scored = time.process_time()
+    settings = config.decide
+    calibrator = calibrate(
+        problem, run, share=settings.holdout, folds=settings.folds, candidates=config.candidates, seed=seed
+    )
+    matches = decide(problem, alignment, calibrator, config)
+    end = time.process_time()
+
+    partner = np.full(problem.left.n, -1)
+    partner[test[:, 0]] = test[:, 1]
+    best = matches.rank == 1
+    of_test = best & (partner[matches.left] >= 0)
+    right = partner[matches.left] == matches.right
+    given: FloatArray = matches.probability / matches.counterpart
+    decided = decisions(matches.partners("match"), test)
+    true, false = balanced_pairs(test, problem.right.n, problem.anchors, np.random.default_rng(seed))
+    said = [calibrator.says_link(problem, alignment, pairs) for pairs in (true, false)]
+    threshold = choose_threshold(calibrator, matches.probability[matches.assigned], config)
+    for note in calibrator.notes:
+        print(f"# {name} {split}: {note}")
+    return {
+        "held-out": calibrator.validated,
+        "acc": float(right[of_test].mean()),
+        "said": float(given[of_test].mean()),
+        "ECE": calibration_error(given[of_test], right[of_test]),
+        "all": calibration_error(matches.probability[best], right[best]),
+        "share": calibrator.counterpart.share,
+        "threshold": threshold,
+        "matches": len(matches.partners("match")),
+        "precision": decided["precision"],
+        "recall": decided["recall"],
+        "matched": decisions(matches.partners(), test)["matched_hits1"],
+        "macroF1": macro(said[0], said[1])["macro_f1"],
+        "cpu": scored - start,
+        "+cpu": end - scored,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", nargs="*", help="names under KEDGE_DATA/pairs; none: all")
+    parser.add_argument("--method", default=Config().method, choices=sorted(METHODS))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    options = parser.parse_args()
+    header = False
+    for name in options.pairs or sorted(folder.name for folder in ROOT.iterdir()):
+        for seed in options.seeds:
+            row = measure(name, options.method, seed)
+            if not header:
+                print(f"{'pair':<24} seed " + " ".join(f"{column:>9}" for column in row))
+                header = True
+            cells = (
+                f"{'-':>9}" if v is None else f"{v:9d}" if isinstance(v, int) else f"{v:9.3f}" for v in row.values()
+            )
+            print(f"{name:<24} {seed:4d} " + " ".join(cells), flush=True)
+
+
+if __name__ == "__main__":
+    main()

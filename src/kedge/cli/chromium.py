@@ -1,0 +1,193 @@
+"""A headless Chromium over its debugging pipe: figures as PNG, and what tests and benchmarks ask a browser.
+
+The pipe (`--remote-debugging-pipe`) needs no port, no library and no network: messages are JSON, ended by a zero byte.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fcntl
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from kedge.errors import KedgeError
+
+__all__ = ["Browser", "find_chromium", "open_browser"]
+
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+_PATIENCE: Final = 60.0
+# Chromium reads from descriptor 3 and writes to 4. Not by `preexec_fn`: that may deadlock where there are threads.
+_LAUNCH: Final = "import os, sys; a = sys.argv[1:]; os.dup2(int(a[0]), 3); os.dup2(int(a[1]), 4); os.execv(a[2], a[2:])"
+
+
+def find_chromium() -> str | None:
+    """The browser on the path, if there is one."""
+    return next((found for name in _NAMES if (found := shutil.which(name))), None)
+
+
+class Browser:
+    """One page of a running Chromium."""
+
+    def __init__(self, to_browser: int, from_browser: int) -> None:
+        self._to, self._from = to_browser, from_browser
+        self._held = b""
+        self._number = 0
+        self._session: str | None = None
+        self.events: list[dict[str, Any]] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Ask, and wait for the answer; events that come in between are kept."""
+        self._number += 1
+        message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        rest = json.dumps(message).encode() + b"\0"
+        while rest:
+            rest = rest[os.write(self._to, rest) :]
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _receive(self, patience: float = _PATIENCE) -> dict[str, Any]:
+        until = time.monotonic() + patience
+        while b"\0" not in self._held:
+            ready, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
+            block = os.read(self._from, 1 << 20) if ready else b""
+            if not block:
+                raise TimeoutError("Chromium does not answer")
+            self._held += block
+        line, _, self._held = self._held.partition(b"\0")
+        message: dict[str, Any] = json.loads(line)
+        if "method" in message:
+            self.events.append(message)
+        return message
+
+    def open(self, url: str) -> None:
+        """Go to a page and wait until it is loaded."""
+        self.events.clear()
+        self.call("Page.navigate", url=url)
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self._receive()
+
+    def size(self, width: int, height: int, scale: float = 1.0) -> None:
+        """The size of the window."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False
+        )
+
+    def prefer(self, scheme: str, media: str = "") -> None:
+        """Light or dark; `media` may be print."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", media=media, features=features)
+
+    def evaluate(self, script: str) -> Any:
+        """What an expression gives on the page."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(str(answer["exceptionDetails"]))
+        return answer["result"].get("value")
+
+    def press(self, key: str) -> None:
+        """A key, down and up, as a person would."""
+        code = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}[key]
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+    def complaints(self) -> list[str]:
+        """Errors and warnings that the page has caused so far."""
+        self.evaluate("0")
+        found = []
+        for event in self.events:
+            if event["method"] == "Runtime.exceptionThrown":
+                details = event["params"]["exceptionDetails"]
+                found.append(str(details.get("exception", {}).get("description") or details.get("text")))
+            elif event["method"] == "Log.entryAdded":
+                found.append(str(event["params"]["entry"]["text"]))
+            elif event["method"] == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "warning"):
+                found.append(str(event["params"]["args"]))
+        return found
+
+    def picture(self, whole: bool = False) -> bytes:
+        """The page as PNG; the window, or from top to end."""
+        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+
+
+def _pipe_above(least: int) -> tuple[int, int]:
+    """A pipe whose ends are out of the way of the descriptors that Chromium wants."""
+    low = os.pipe()
+    read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, least) for end in low)
+    for end in low:
+        os.close(end)
+    return read, write
+
+
+def _greet(to_browser: int, from_browser: int) -> Browser:
+    try:
+        return Browser(to_browser, from_browser)
+    except (BrokenPipeError, TimeoutError):
+        raise KedgeError("the browser does not start", remedy="take the figures as SVG (--format svg)") from None
+
+
+@contextlib.contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Start Chromium with an empty profile and no network use of its own; ended and cleaned up in any case."""
+    program = find_chromium()
+    if program is None:
+        raise KedgeError("PNG needs a browser", remedy="install chromium, or take the figures as SVG (--format svg)")
+    with tempfile.TemporaryDirectory(prefix="kedge-chromium-", ignore_cleanup_errors=True) as profile:
+        browser_in, to_browser = _pipe_above(10)
+        from_browser, browser_out = _pipe_above(10)
+        words = [
+            program,
+            "--headless",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--hide-scrollbars",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--remote-debugging-pipe",
+            f"--user-data-dir={Path(profile)}",
+        ]
+        if os.geteuid() == 0:
+            words.append("--no-sandbox")  # Chromium refuses to start for root otherwise
+        process = subprocess.Popen(
+            [sys.executable, "-S", "-c", _LAUNCH, str(browser_in), str(browser_out), *words],
+            pass_fds=(browser_in, browser_out),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(browser_in)
+        os.close(browser_out)
+        try:
+            yield _greet(to_browser, from_browser)
+        finally:
+            os.close(to_browser)
+            os.close(from_browser)
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(10)
+            if process.poll() is None:
+                process.kill()
+                process.wait()

@@ -1,0 +1,88 @@
+"""Hypergraphs drawn from a network: one builder a file, all of them in `BUILDERS`, and a report of what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from kedge.config import HypergraphConfig
+from kedge.hypergraph import anchor, centrality, latent, neighbourhood
+from kedge.hypergraph.given import accept, unite
+from kedge.types import Hypergraph, IntArray, Network
+
+__all__ = ["BUILDERS", "DegenerateHypergraphWarning", "Report", "accept", "build_hypergraph", "report", "unite"]
+
+_DEGENERATE = 0.9
+
+
+class Builder(Protocol):
+    """Hyperedges from a network; `anchors` are the accounts of this network that stand in an anchor."""
+
+    def __call__(
+        self, network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
+    ) -> Hypergraph:
+        """Draw the hyperedges."""
+        ...
+
+
+BUILDERS: Final[Mapping[str, Builder]] = {
+    "neighbourhood": neighbourhood.build,
+    "anchor": anchor.build,
+    "centrality": centrality.build,
+    "latent": latent.build,
+}
+
+
+class DegenerateHypergraphWarning(UserWarning):
+    """Nearly every account stands in nearly every hyperedge."""
+
+
+def build_hypergraph(
+    network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
+) -> Hypergraph:
+    """The union of `config.builders`, in their order."""
+    return unite([BUILDERS[name](network, config, seed, anchors) for name in config.builders.split("+")])
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a hypergraph is like: `smallest`, `median`, `largest` are hyperedge sizes; `bytes` its memory."""
+
+    accounts: int
+    hyperedges: int
+    memberships: int
+    coverage: float
+    smallest: int
+    median: float
+    largest: int
+    outside: int
+    bytes: int
+    warning: str
+
+
+def report(hypergraph: Hypergraph) -> Report:
+    """Coverage, sizes and memory of a hypergraph, and a warning where it says nothing."""
+    H = hypergraph.H
+    sizes = np.bincount(H.indices, minlength=H.shape[1])
+    warning = ""
+    # One hyperedge of all accounts is a plain GCN and meant so; it is many equal ones that say nothing.
+    if hypergraph.coverage > _DEGENERATE and hypergraph.hyperedges > 1:
+        warning = (
+            f"degenerate hypergraph: its hyperedges cover {hypergraph.coverage:.2f} of all accounts, so that they "
+            f"hardly differ; set hypergraph.nearest to 32, or hypergraph.hops lower"
+        )
+    return Report(
+        accounts=hypergraph.n,
+        hyperedges=hypergraph.hyperedges,
+        memberships=int(H.nnz),
+        coverage=hypergraph.coverage,
+        smallest=int(sizes.min(initial=H.shape[0])) if len(sizes) else 0,
+        median=float(np.median(sizes)) if len(sizes) else 0.0,
+        largest=int(sizes.max(initial=0)),
+        outside=int((np.diff(H.indptr) == 0).sum()),
+        bytes=int(H.data.nbytes + H.indices.nbytes + H.indptr.nbytes),
+        warning=warning,
+    )

@@ -1,0 +1,121 @@
+"""Evidence propagation over all pairs of two small networks, with every account matched to somebody.
+
+The same log-odds as `kedge.link.evidence`, but beliefs are a doubly stochastic matrix (Sinkhorn) without room for "no
+counterpart" beyond the difference in size. Where networks overlap fully and edges are many and weak (a dense
+network against a sparse one) the constraint that everybody has a partner is itself the strongest evidence; where
+they overlap in part it is wrong. `kedge.link.choice` finds out which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.config import EvidenceConfig
+from kedge.link.beliefs import matched
+from kedge.link.evidence import Evidence, edge_rates, pattern
+from kedge.link.evidence_kernels import LEAST_RATIO
+from kedge.link.profile import profile
+from kedge.types import Network, Problem
+
+__all__ = ["propagate_dense"]
+
+_ROUNDS = 12
+_LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form
+_SCALINGS = 8
+_Matrix = NDArray[np.float32]
+
+
+def _hits(network: Network, hit: float) -> csr_array:
+    """ratio(u, a) - miss on the edges: what a matched neighbour adds to the mean likelihood ratio."""
+    A = pattern(network).astype(np.float32)
+    degree = network.degrees.astype(np.float32)
+    rows = np.repeat(degree, np.diff(A.indptr))
+    ratio = np.maximum(hit * (1 + A.nnz / (rows * degree[A.indices])), LEAST_RATIO)
+    return csr_array(((ratio - (1 - hit)).astype(np.float32), A.indices, A.indptr), shape=A.shape)
+
+
+def _balanced(x: _Matrix) -> tuple[_Matrix, _Matrix]:
+    """exp(x) scaled so that rows and columns sum to 1 (to at most 1 on the larger side), and its log."""
+    n, m = x.shape
+    x = x - x.max(axis=1, keepdims=True)
+    E = np.exp(x)
+    back = np.ascontiguousarray(E.T)
+    column = np.ones(m, np.float32)
+    # The larger side's surplus goes to one dummy of exactly that capacity.
+    spare_column, spare_row = np.float32(n > m), np.float32(m > n)
+    for _ in range(_SCALINGS):
+        row = 1 / np.maximum(E @ column + spare_column, 1e-30)
+        if n > m:
+            spare_column = np.float32((n - m) / row.sum())
+        column = 1 / np.maximum(back @ row + spare_row, 1e-30)
+        if m > n:
+            spare_row = np.float32((m - n) / column.sum())
+    E *= row[:, None]
+    E *= column
+    x += np.log(row)[:, None]
+    x += np.log(column)
+    return np.minimum(E, 1), x
+
+
+def _best(score: _Matrix, keep: int) -> NDArray[np.bool_]:
+    """Which cells are among the `keep` best of their row or their column."""
+    chosen = np.zeros(score.shape, np.bool_)
+    for axis in (0, 1):
+        size = score.shape[axis]
+        if size <= keep:
+            chosen[:] = True
+            continue
+        places = np.argpartition(-score, keep - 1, axis=axis)
+        np.put_along_axis(chosen, np.take(places, np.arange(keep), axis=axis), True, axis=axis)
+    return chosen
+
+
+def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
+    """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each."""
+    shape = (problem.left.n, problem.right.n)
+    s, t = edge_rates(problem)
+    looks = profile(problem)
+    left, right = problem.anchors.T
+    free_left = np.setdiff1d(np.arange(shape[0]), left)
+    free_right = np.setdiff1d(np.arange(shape[1]), right)
+    here = np.ix_(free_left, free_right)
+    base = looks.left[free_left] @ looks.right[free_right].T
+    base = (base + looks.left_term[free_left][:, None] + looks.right_term[free_right]).astype(np.float32)
+    if prior is not None:
+        base += prior.toarray()[here].astype(np.float32)
+    if len(problem.rejected):
+        ruled_out = np.zeros(shape, np.bool_)
+        ruled_out[tuple(problem.rejected.T)] = True
+        base[ruled_out[here]] = -1e4
+    edges = [pattern(problem.left).astype(np.float32)[free_left], pattern(problem.right).astype(np.float32)[free_right]]
+    hits = [_hits(problem.left, t)[free_left], _hits(problem.right, s)[free_right]]
+    certain = np.zeros(shape, np.float32)
+    certain[left, right] = 1
+
+    def log_odds(P: _Matrix) -> _Matrix:
+        back = np.ascontiguousarray(P.T)
+        of_right = hits[0] @ P + (1 - t * np.minimum(back.sum(axis=1), 1)).astype(np.float32)
+        of_left = hits[1] @ back + (1 - s * np.minimum(P.sum(axis=1), 1)).astype(np.float32)
+        heard = edges[0] @ np.ascontiguousarray(np.log(of_left).T)
+        heard += (edges[1] @ np.ascontiguousarray(np.log(of_right).T)).T
+        return np.asarray(heard * np.float32(0.5) + base)
+
+    P = certain
+    trace: list[float] = []
+    for turn in range(_ROUNDS):
+        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / (_ROUNDS - 3), 0)
+        belief, _ = _balanced(log_odds(P) / np.float32(_LAST_TEMPERATURE * heat))
+        before, P = P, certain.copy()
+        # What is dropped here is too small to be heard, and leaves a support that can be shown.
+        P[here] = np.where(belief >= config.least_belief / 100, belief, 0)
+        trace.append(float(np.abs(P - before).sum() / max(sum(shape) / 2, 1)))
+    L = log_odds(P)
+    belief, log_belief = _balanced(L / np.float32(_LAST_TEMPERATURE))
+    row, column = np.nonzero(_best(log_belief, config.keep) & (base > -1e3))
+    cells = (free_left[row], free_right[column])
+    result = csr_array((L[row, column].astype(np.float64), cells), shape=shape)
+    believed = csr_array((np.maximum(belief[row, column], 1e-30).astype(np.float64), cells), shape=shape)
+    support = csr_array(P.astype(np.float64))
+    return Evidence(result, support, believed, matched(result), looks, s, t, _ROUNDS, tuple(trace))

@@ -1,0 +1,161 @@
+"""MGCN: K convolutions within hyperedges, then K over the hypergraph (section 2.3 and 2.4), as one torch module."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, diags_array
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from kedge.config import MgcnConfig
+from kedge.errors import KedgeError
+from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
+from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
+from kedge.spmm import Sparse
+from kedge.types import Hypergraph, Network
+
+__all__ = ["Mgcn", "Operators", "prepare"]
+
+_MAX_CONCAT = 1000  # beyond this many hyperedges a d × d block each is a mistake, not a model
+
+
+@dataclass(frozen=True)
+class Operators:
+    """What stays constant while one part is trained: the sparse operators of both levels."""
+
+    n: int
+    hyperedges: int
+    local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
+    G: Sparse
+
+
+def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Operators:
+    """Â, A_e (Eq. 3) in the form that the fusion needs, and Θ's factor (Eq. 9)."""
+    if hypergraph.n != network.n:
+        raise KedgeError(
+            f"the hypergraph has {hypergraph.n:,} accounts, the network {network.n:,}",
+            remedy="give one row of H for each account",
+        )
+    A_hat = normalise_adjacency(network)
+    H = hypergraph
+    if config.share:
+        # Dividing row v by (Σ_e p(v,e)²)^1/2 gives every account the same mass over its hyperedges, however many.
+        lengths = np.sqrt(np.asarray(H.H.multiply(H.H).sum(axis=1)).ravel())
+        scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+        H = Hypergraph(csr_array((diags_array(scale) @ H.H).tocsr()).astype(np.float32).minimum(1.0))
+    local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
+    if config.levels in ("none", "hypergraph"):
+        local = ()
+    elif config.fusion == "linear":
+        local = Sparse.of(overlay(A_hat, csr_array(H.H)), symmetric=True)
+    elif config.fusion == "concat":
+        if hypergraph.hyperedges > _MAX_CONCAT:
+            raise KedgeError(
+                f"fusion 'concat' has a d × d block for each of {hypergraph.hyperedges:,} hyperedges",
+                remedy=f"at most {_MAX_CONCAT:,}: use mgcn.fusion = basis, sum or linear",
+            )
+        local = blocks(A_hat, H)
+    else:
+        local = chunks(A_hat, H)
+    return Operators(network.n, hypergraph.hyperedges, local, factor_theta(hypergraph, config.theta))
+
+
+class Mgcn(nn.Module):
+    """X^K of Eq. 9 from X^0, with the deviations that `config` names.
+
+    `skip` adds each layer's input to its output; `transform = False` leaves out W, and F where there is only one
+    (they are I); `unit` makes the rows of X^K unit vectors times a learned length, with a learned bias in the logit.
+    """
+
+    def __init__(self, operators: Operators, config: MgcnConfig, start: Tensor, generator: torch.Generator) -> None:
+        super().__init__()
+        self.operators, self.config = operators, config
+        self.enter: nn.Parameter | None = None
+        self.X0: Tensor
+        if config.start == "given":  # features are data: a learned matrix brings them to d dimensions
+            self.register_buffer("X0", start)
+            self.enter = nn.Parameter(_draw((start.shape[1], config.dimensions), generator))
+        else:
+            self.X0 = nn.Parameter(start)
+        self.W, self.F, self.a, self.W_h = (nn.ParameterList() for _ in range(4))
+        for _ in range(config.layers):
+            if config.levels in ("both", "simple"):
+                self._add_simple(generator)
+            if config.levels in ("both", "hypergraph") and config.transform:
+                self.W_h.append(_draw_square(config, generator))
+        self.log_length = nn.Parameter(torch.tensor(math.log(config.length)), requires_grad=config.unit)
+        self.bias = nn.Parameter(torch.tensor(0.0), requires_grad=config.unit)
+
+    def _add_simple(self, generator: torch.Generator) -> None:
+        config, m = self.config, self.operators.hyperedges
+        if config.transform:
+            self.W.append(_draw_square(config, generator))
+        if config.fusion == "concat":
+            self.F.append(torch.stack([_draw_square(config, generator) for _ in range(m)]))
+        elif config.fusion == "basis":
+            self.F.append(torch.stack([_draw_square(config, generator) for _ in range(config.bases)]))
+            self.a.append(torch.full((m, config.bases), 1.0 / config.bases))
+        elif config.transform:
+            self.F.append(_draw_square(config, generator))
+
+    def _convolve_simple(self, k: int, X: Tensor) -> Tensor:
+        """Eq. 1-4, one layer."""
+        config, local = self.config, cast(Any, self.operators.local)
+        W = self.W[k] if config.transform else None
+        if config.fusion == "concat":
+            return fuse_concat(local, X, W, self.F[k], config.activation)
+        if config.fusion == "basis":
+            return fuse_basis(local, X, W, self.a[k], self.F[k], config.activation)
+        F = self.F[k] if config.transform else None
+        fuse = fuse_sum if config.fusion == "sum" else fuse_linear
+        return fuse(local, X, W, F, config.activation)
+
+    def forward(self, generator: torch.Generator | None = None) -> Tensor:
+        """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training."""
+        config = self.config
+        X = self.X0 if self.enter is None else self.X0 @ self.enter
+        if generator is not None:
+            X = _drop(X, config.dropout, generator)
+        if config.levels in ("both", "simple"):
+            for k in range(config.layers):
+                Y = self._convolve_simple(k, X)
+                X = X + Y if config.skip else Y
+        if config.levels in ("both", "hypergraph"):
+            # Without its own hyperedge an account is known by those of others, as across an edge not yet seen.
+            kept = torch.ones(self.operators.hyperedges, 1)
+            if generator is not None:
+                kept = _drop(kept, config.drop_hyperedges, generator)
+            for k in range(config.layers):
+                W = self.W_h[k] if config.transform else None
+                Y = convolve_hypergraph(self.operators.G, X, W, config.activation, kept)
+                X = X + Y if config.skip else Y
+        if generator is not None:
+            X = _drop(X, config.drop_output, generator)
+        if config.unit:
+            X = normalize(X) * torch.exp(self.log_length / 2)
+        return X
+
+
+def _drop(X: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Entries left out at random, the others raised so that the mean stays."""
+    if share == 0:
+        return X
+    return X * (torch.rand(X.shape, generator=generator) >= share).to(X.dtype).div_(1 - share)
+
+
+def _draw(shape: tuple[int, int], generator: torch.Generator) -> Tensor:
+    """Glorot's uniform draw."""
+    bound = math.sqrt(6 / sum(shape))
+    return (torch.rand(shape, generator=generator) * 2 - 1) * bound
+
+
+def _draw_square(config: MgcnConfig, generator: torch.Generator) -> Tensor:
+    """A d × d matrix to start from: Glorot's draw, or I and a tenth of it, which starts as plain propagation."""
+    d = config.dimensions
+    drawn = _draw((d, d), generator)
+    return torch.eye(d) + 0.1 * drawn if config.identity else drawn

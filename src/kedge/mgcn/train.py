@@ -1,0 +1,191 @@
+"""Training one network, or one part of it: Adam on Eq. 10 until the edges left out stop gaining."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from kedge.config import Config, MgcnConfig
+from kedge.errors import KedgeError
+from kedge.hypergraph import DegenerateHypergraphWarning, build_hypergraph, report
+from kedge.hypergraph.autoencoder import encode
+from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
+from kedge.mgcn.model import Mgcn, prepare
+from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, trivial_loss
+from kedge.spmm import hold_memory
+from kedge.types import FloatArray, Hypergraph, IntArray, Network
+
+__all__ = ["VERDICTS", "Embedding", "Progress", "Verdict", "embed", "judge"]
+
+Progress = Callable[[int, float, float], None]
+Verdict = Literal["trained", "collapsed", "nothing to learn"]
+VERDICTS: Final = ("trained", "collapsed", "nothing to learn")
+
+_CLEARLY = 0.97  # a fit has learnt something when its loss is below this share of the trivial one
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Vectors of one network and what is known of their fit.
+
+    `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that say nothing; `auc` how well the
+    edges left out are told from non-edges, None where none were left out; `steps` how many the vectors took.
+    """
+
+    vectors: FloatArray
+    losses: FloatArray
+    trivial: float
+    auc: float | None
+    verdict: Verdict
+    steps: int
+    checks: tuple[tuple[int, float], ...] = field(default=())
+
+    @property
+    def trained(self) -> bool:
+        """Whether the fit may be used: it is clearly better than saying nothing."""
+        return self.verdict == "trained"
+
+
+def judge(losses: FloatArray, trivial: float, auc: float | None, vectors: FloatArray) -> Verdict:
+    """`trained` only if the loss ended clearly below the trivial one, vectors differ, and the AUC is above chance."""
+    if len(losses) == 0:
+        return "nothing to learn"
+    ended = float(np.mean(losses[-10:]))
+    spread = float(np.abs(vectors - vectors.mean(axis=0)).max(initial=0.0))
+    learnt = ended < _CLEARLY * trivial and spread > 1e-4 and (auc is None or auc > 0.5)
+    return "trained" if learnt else "collapsed"
+
+
+def embed(
+    network: Network,
+    config: Config,
+    seed: int = 0,
+    progress: Progress | None = None,
+    *,
+    hypergraph: Hypergraph | None = None,
+    features: FloatArray | None = None,
+    anchors: IntArray | None = None,
+) -> Embedding:
+    """Vectors of one network by MGCN (Eq. 1-10), with `config.mgcn` and `config.hypergraph`.
+
+    `progress(step, loss, trivial loss)` is called after each step. A `hypergraph` of one's own takes the place of the
+    built ones, for training and final vectors alike; `features` [n, f] are needed for `start = "given"`, `anchors`
+    (accounts of this network) for the anchor hypergraph.
+    """
+    settings = config.mgcn
+    if features is not None:
+        features = _check_features(features, network.n)
+    if settings.start == "given" and features is None:
+        raise KedgeError("mgcn.start = given needs features", remedy="pass features=, one row an account")
+    weights = trivial_loss(settings.weighing, settings.negatives, bias=settings.unit)
+    if network.edges == 0:
+        nothing = np.zeros((network.n, settings.dimensions), np.float32)
+        return Embedding(nothing, np.empty(0, np.float32), weights, None, "nothing to learn", 0)
+    hold_memory()
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
+    holdout = hold_out(network, settings.held_out, np.random.default_rng(seeds[0])) if settings.held_out else None
+    seen = network if holdout is None else holdout.network
+
+    def run(part: Network, judge_by: Holdout | None, steps: int) -> Embedding:
+        drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors) if hypergraph is None else hypergraph
+        if (said := report(drawn)).warning:
+            warnings.warn(said.warning, DegenerateHypergraphWarning, stacklevel=3)
+        start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
+        return _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
+
+    first = run(seen, holdout, settings.steps)
+    if holdout is None or not settings.refit or not first.trained:
+        return first
+    # The edges left out have told how many steps to take; now they may be learnt from too.
+    again = run(network, None, first.steps)
+    return Embedding(again.vectors, again.losses, weights, first.auc, again.verdict, again.steps, first.checks)
+
+
+def _check_features(features: FloatArray, n: int) -> FloatArray:
+    array = np.asarray(features, np.float32)
+    if array.ndim != 2 or array.shape[0] != n or array.shape[1] == 0:
+        raise KedgeError(f"features have shape {list(array.shape)}", remedy=f"give one row for each of {n:,} accounts")
+    if not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        raise KedgeError(f"features of account {row} hold NaN or infinity", remedy="fill them in, e.g. with 0")
+    return array
+
+
+def _start(network: Network, settings: MgcnConfig, latent_steps: int, features: FloatArray | None, seed: int) -> Tensor:
+    """X^0: free vectors, an autoencoder's codes, or the given features."""
+    if settings.start == "given":
+        assert features is not None
+        return torch.from_numpy(features.copy())
+    if settings.start == "autoencoder":
+        codes = encode(network, settings.dimensions, latent_steps, seed)
+        return torch.from_numpy((codes - codes.mean(axis=0)).astype(np.float32))
+    generator = torch.Generator().manual_seed(seed + 1)
+    shape = (network.n, settings.dimensions)
+    return torch.randn(shape, generator=generator) / math.sqrt(settings.dimensions)
+
+
+def _fit(
+    network: Network,
+    hypergraph: Hypergraph,
+    settings: MgcnConfig,
+    start: Tensor,
+    holdout: Holdout | None,
+    steps: int,
+    seed: int,
+    trivial: float,
+    progress: Progress | None,
+) -> Embedding:
+    """Adam on the pooled Eq. 10; the vectors of the best look at the edges left out, or of the last step."""
+    draws, drops = torch.Generator().manual_seed(seed), torch.Generator().manual_seed(seed + 2)
+    model = Mgcn(prepare(network, hypergraph, settings), settings, start, draws)
+    edges, noise = Edges.of(network), noise_weights(network)
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    optimiser = torch.optim.Adam(parameters, lr=settings.learning_rate)
+    losses: list[float] = []
+    checks: list[tuple[int, float]] = []
+    best: tuple[float, int, FloatArray] | None = None
+    for step in range(1, steps + 1):
+        X = model(drops)
+        pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
+        loss = pooled_loss(X, model.bias, edges, pool, settings.weighing, settings.negatives)
+        value = loss.item()
+        if not math.isfinite(value):
+            raise KedgeError(f"the loss is no number at step {step}", remedy="lower mgcn.learning_rate")
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        length = torch.nn.utils.clip_grad_norm_(parameters, settings.clip)
+        if not torch.isfinite(length):
+            raise KedgeError(f"the gradient is no number at step {step}", remedy="lower mgcn.learning_rate")
+        optimiser.step()
+        losses.append(value)
+        if progress is not None:
+            progress(step, value, trivial)
+        if holdout is not None and (step % settings.check_every == 0 or step == steps):
+            X_now = _vectors(model, network)
+            auc = area_under_curve(score_pairs(X_now, holdout.edges), score_pairs(X_now, holdout.non_edges))
+            checks.append((step, auc))
+            if best is None or auc > best[0]:
+                best = (auc, step, X_now)
+            elif step - best[1] >= settings.patience * settings.check_every:
+                break
+    auc_found, taken, vectors = best or (None, len(losses), _vectors(model, network))
+    curve = np.asarray(losses, np.float32)
+    verdict = judge(curve[:taken], trivial, auc_found, vectors)
+    return Embedding(vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+
+
+def _vectors(model: Mgcn, network: Network) -> FloatArray:
+    """X^K as it stands; an account without edges has learnt nothing, so a free one is 0, not its random draw."""
+    with torch.no_grad():
+        X = model().numpy().copy()
+    if model.config.start == "free":
+        X[network.degrees == 0] = 0.0
+    vectors: FloatArray = X
+    return vectors

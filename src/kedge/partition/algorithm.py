@@ -1,0 +1,168 @@
+"""Algorithm 1 of the paper: cut a network into parts of N_min to N_max accounts.
+
+    P = Louvain(G)
+    repeat T times: for each part G' of P
+        fewer than N_min accounts: give them to other parts
+        more than N_max accounts:  put Louvain(G') in its place
+
+What the paper leaves open. Small parts go to a random part (`paper`) or to the part they share most edges with and
+that has room (`edges`, the default); small parts without edges to others are put together. A part that Louvain cannot
+split, or that is still too large after T rounds, is cut along a breadth-first walk, so that neighbours stay together,
+and named in the notes. With `paper` a receiving part may outgrow N_max, as printed; the next round splits it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from kedge.config import PartitionConfig
+from kedge.errors import KedgeError
+from kedge.partition.louvain import louvain
+from kedge.types import IntArray, Network
+
+__all__ = ["Cut", "cut_network"]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The part of each account, and what had to be done beyond the algorithm's letter."""
+
+    part: IntArray
+    notes: tuple[str, ...]
+
+
+def cut_network(network: Network, config: PartitionConfig, seed: int) -> Cut:
+    """Parts within [N_min, N_max], or a note that names each exception."""
+    if config.n_min > config.n_max:
+        raise KedgeError(
+            f"partition.n_min {config.n_min} is above partition.n_max {config.n_max}", remedy="lower it or raise n_max"
+        )
+    if network.n <= config.n_max:
+        return Cut(np.zeros(network.n, np.int64), ())
+    rng = np.random.default_rng([seed, 12])
+    adjacency = network.adjacency
+    notes: list[str] = []
+    part = louvain(adjacency, seed)
+    for turn in range(config.rounds):
+        part = _merge_small(adjacency, part, config, rng)
+        sizes = np.bincount(part)
+        large = np.flatnonzero(sizes > config.n_max)
+        if len(large) == 0:
+            break
+        for p in large:
+            part = _split(adjacency, part, int(p), config, seed + turn + 1, notes)
+    part = _merge_small(adjacency, part, config, rng)
+    for p in np.flatnonzero(np.bincount(part) > config.n_max):
+        notes.append(f"a part of {int((part == p).sum())} accounts was still too large after {config.rounds} rounds")
+        part = _chop(adjacency, part, int(p), config.n_max)
+    part = np.unique(part, return_inverse=True)[1]
+    small = np.flatnonzero(np.bincount(part) < config.n_min)
+    if len(small) and len(np.bincount(part)) > 1:
+        notes.append(f"{len(small)} parts stay under {config.n_min} accounts: no other part has room for them")
+    return Cut(part, tuple(notes))
+
+
+def _split(
+    adjacency: csr_array, part: IntArray, p: int, config: PartitionConfig, seed: int, notes: list[str]
+) -> IntArray:
+    members = np.flatnonzero(part == p)
+    inside = csr_array(adjacency[members][:, members])
+    found = louvain(inside, seed)
+    if found.max() == 0:
+        notes.append(f"Louvain cannot split a part of {len(members)} accounts: it was cut along a breadth-first walk")
+        return _chop(adjacency, part, p, config.n_max)
+    result = part.copy()
+    # The first community keeps the number, so that numbers stay small.
+    result[members] = np.where(found == 0, p, part.max() + found)
+    return result
+
+
+def _chop(adjacency: csr_array, part: IntArray, p: int, n_max: int) -> IntArray:
+    members = np.flatnonzero(part == p)
+    inside = csr_array(adjacency[members][:, members])
+    left = np.ones(len(members), bool)
+    walk: list[IntArray] = []
+    for start in np.argsort(-np.diff(inside.indptr), kind="stable"):
+        if left[start]:
+            reached = breadth_first_order(inside, int(start), directed=False, return_predecessors=False)
+            walk.append(reached)
+            left[reached] = False
+    order = np.concatenate(walk)
+    pieces = -(-len(members) // n_max)
+    result = part.copy()
+    for number, piece in enumerate(np.array_split(order, pieces)):
+        result[members[piece]] = p if number == 0 else part.max() + number
+    return result
+
+
+def _merge_small(adjacency: csr_array, part: IntArray, config: PartitionConfig, rng: np.random.Generator) -> IntArray:
+    part = np.unique(part, return_inverse=True)[1]
+    sizes = np.bincount(part)
+    small = np.flatnonzero(sizes < config.n_min)
+    if len(small) == 0 or len(sizes) == 1:
+        return part
+    if config.merge == "paper":
+        home = np.arange(len(sizes))
+        large = np.flatnonzero(sizes >= config.n_min)
+        receivers = large if len(large) else small[:1]
+        home[small] = rng.choice(receivers, size=len(small))
+        return np.unique(home[part], return_inverse=True)[1]
+    return _merge_by_edges(adjacency, part, sizes, config)
+
+
+def _merge_by_edges(adjacency: csr_array, part: IntArray, sizes: IntArray, config: PartitionConfig) -> IntArray:
+    """Smallest first: to the part with most edges to it that has room; without such, to the emptiest small one."""
+    count = len(sizes)
+    rows = np.repeat(np.arange(len(part)), np.diff(adjacency.indptr))
+    between = csr_array((np.ones(adjacency.nnz), (part[rows], part[adjacency.indices])), shape=(count, count))
+    between.sum_duplicates()
+    home = np.arange(count)
+    size = sizes.astype(np.int64).copy()
+
+    def root(p: int) -> int:
+        while home[p] != p:
+            p = int(home[p])
+        return p
+
+    links: list[dict[int, float]] = []
+    for p in range(count):
+        span = slice(between.indptr[p], between.indptr[p + 1])
+        links.append(dict(zip(between.indices[span].tolist(), between.data[span].tolist(), strict=True)))
+    drawer: int | None = None  # where parts without edges to anybody are put together
+    for p in np.argsort(sizes, kind="stable").tolist():
+        me = root(p)
+        if size[me] >= config.n_min:
+            continue
+        ties: dict[int, float] = {}
+        for other, edges in links[me].items():
+            to = root(other)
+            if to != me and size[to] + size[me] <= config.n_max:
+                ties[to] = ties.get(to, 0.0) + edges
+        if ties:
+            target = min(ties, key=lambda to: (-ties[to], to))
+        elif drawer is not None and root(drawer) != me and size[root(drawer)] < config.n_min:
+            # Filled to N_min and no further: two small drawers always have room for each other then.
+            target = root(drawer)
+        else:
+            drawer = me
+            continue
+        home[me] = target
+        size[target] += size[me]
+        for other, edges in links[me].items():
+            links[target][other] = links[target].get(other, 0.0) + edges
+    # The drawer itself may still be small: the least full part takes it.
+    final = np.array([root(p) for p in range(count)])
+    merged = np.unique(final[part], return_inverse=True)[1]
+    left = np.bincount(merged)
+    for p in np.flatnonzero(left < config.n_min).tolist():
+        others = [q for q in range(len(left)) if q != p and left[q] > 0 and left[q] + left[p] <= config.n_max]
+        if others:
+            target = min(others, key=lambda q: (left[q], q))
+            merged[merged == p] = target
+            left[target] += left[p]
+            left[p] = 0
+    return np.unique(merged, return_inverse=True)[1]

@@ -1,0 +1,71 @@
+"""Shared accounts: N of them stand in every part, so that the parts' spaces can be laid over each other (Eq. 12).
+
+`paper`: the N accounts of highest degree with all their edges. In heavy-tailed networks these are one dense core, which
+is then copied into every part and trained again there. `bridges` (default): the N accounts whose neighbours lie in most
+parts; where two of them are guests in a part, only the edges that one of them counts among its `shared_edges` rarest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from kedge.config import PartitionConfig
+from kedge.errors import KedgeError
+from kedge.types import IntArray, Network, Parts
+
+__all__ = ["choose_shared", "part_adjacency"]
+
+
+def choose_shared(network: Network, part: IntArray, config: PartitionConfig, anchors: IntArray) -> IntArray:
+    """The shared accounts, ascending; none where there is one part."""
+    if part.max(initial=0) == 0 or config.shared == 0:
+        return np.empty(0, np.int64)
+    if config.shared >= network.n:
+        raise KedgeError(
+            f"partition.shared {config.shared} is not below the {network.n} accounts of the network", remedy="lower it"
+        )
+    if config.shared_by == "paper":
+        worth = network.degrees.astype(np.float64)
+    else:
+        worth = _parts_touched(network, part).astype(np.float64)
+        # Among accounts that touch as many parts, the one with fewer edges costs less.
+        worth -= network.degrees / (network.degrees.max() + 1)
+    if config.anchors_first:
+        worth[anchors] += worth.max() + 1
+    order = np.lexsort((np.arange(network.n), -worth))
+    return np.sort(order[: config.shared])
+
+
+def _parts_touched(network: Network, part: IntArray) -> IntArray:
+    rows = np.repeat(np.arange(network.n), network.degrees)
+    shape = (network.n, int(part.max()) + 1)
+    touched = csr_array((np.ones(len(rows)), (rows, part[network.adjacency.indices])), shape=shape)
+    touched.sum_duplicates()
+    return np.diff(touched.indptr)
+
+
+def part_adjacency(network: Network, parts: Parts, p: int, config: PartitionConfig) -> tuple[IntArray, csr_array]:
+    """The accounts of part p, members and shared, ascending, and the edges to train on among them."""
+    accounts = np.union1d(parts.members(p), parts.shared)
+    inside = csr_array(network.adjacency[accounts][:, accounts])
+    if config.shared_by == "paper" or len(parts.shared) == 0:
+        return accounts, inside
+    guest = np.isin(accounts, parts.shared) & (parts.part[accounts] != p)
+    rows = np.repeat(np.arange(len(accounts)), np.diff(inside.indptr))
+    both = guest[rows] & guest[inside.indices]
+    keep = ~both
+    candidates = np.flatnonzero(both)
+    # The rarest edges of an account are those to its least connected neighbours: they say most about its place.
+    order = np.lexsort(
+        (inside.indices[candidates], network.degrees[accounts[inside.indices[candidates]]], rows[candidates])
+    )
+    ranked = candidates[order]
+    owner = rows[ranked]
+    place = np.arange(len(ranked)) - np.searchsorted(owner, owner)
+    chosen = ranked[place < config.shared_edges]
+    keep[chosen] = True
+    kept = csr_array((inside.data * keep, inside.indices, inside.indptr), shape=inside.shape)
+    kept.eliminate_zeros()
+    # An edge chosen by either end counts for both.
+    return accounts, csr_array(kept.maximum(kept.T))

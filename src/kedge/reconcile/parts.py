@@ -1,0 +1,115 @@
+"""Phase 1 (Eq. 12): lay the spaces of a network's parts over each other, by the accounts that all of them share.
+
+    maximise Σ_p Σ_{i shared} log σ( (x_i^(p) R_p) · x_i^(1) )
+
+As printed it grows without bound with R. `procrustes` (default): the rotation R_p nearest to the reference, in closed
+form, once to the reference part and then twice to the mean of all, so that no one part's noise is everybody's measure.
+`paper`: the printed objective over matrices of the norm of a rotation, by projected gradient ascent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from kedge.types import FloatArray, IntArray
+
+__all__ = ["PartVectors", "Reconciled", "paper_map", "procrustes_map", "reconcile_parts"]
+
+_MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors stay near 0.7 after rotation
+_PAPER_STEPS: Final = 200
+
+
+@dataclass(frozen=True)
+class PartVectors:
+    """What one part learnt: its accounts, their vectors [k, d], and each one's number of edges inside the part."""
+
+    accounts: IntArray
+    vectors: FloatArray
+    degrees: IntArray
+
+
+@dataclass(frozen=True)
+class Reconciled:
+    """Vectors of the whole network [n, d], the residual of each part on the shared accounts, and notes."""
+
+    vectors: FloatArray
+    residuals: FloatArray
+    notes: tuple[str, ...]
+
+
+def procrustes_map(X: FloatArray, Y: FloatArray) -> FloatArray:
+    """The orthogonal R that minimises |X R - Y|², [d, d]."""
+    U, _, Vt = np.linalg.svd(X.T.astype(np.float64) @ Y)
+    return np.asarray(U @ Vt)
+
+
+def paper_map(X: FloatArray, Y: FloatArray) -> FloatArray:
+    """Eq. 12 for one part: argmax_R Σ_i log σ((x_i R) · y_i) with |R|_F = √d, by projected gradient ascent from I."""
+    d = X.shape[1]
+    R = np.eye(d)
+    X, Y = X.astype(np.float64), Y.astype(np.float64)
+    step = 1.0
+    value = -np.inf
+    for _ in range(_PAPER_STEPS):
+        dots = np.einsum("ij,ij->i", X @ R, Y)
+        now = float(-np.logaddexp(0, -dots).sum())
+        # Halve the step where it overshot; the objective is concave and the sphere is smooth.
+        step = step * 1.1 if now >= value else step / 2
+        value = now
+        slope = X.T @ (Y / (1 + np.exp(dots))[:, None])
+        R = R + step * slope / max(float(np.linalg.norm(slope)), 1e-12)
+        R *= np.sqrt(d) / np.linalg.norm(R)
+    return R
+
+
+def reconcile_parts(
+    parts: Sequence[PartVectors], home: IntArray, shared: IntArray, how: Literal["procrustes", "paper"] = "procrustes"
+) -> Reconciled:
+    """One space for all parts; `home[v]` is the part of account v.
+
+    The reference is the largest part. An account in several parts gets the mean of its laid-over vectors, each
+    weighed by the number of edges it was learnt from.
+    """
+    d = parts[0].vectors.shape[1]
+    n = len(home)
+    if len(parts) == 1:
+        whole = np.zeros((n, d), np.float32)
+        whole[parts[0].accounts] = parts[0].vectors
+        return Reconciled(whole, np.zeros(1), ())
+    places = [np.searchsorted(part.accounts, shared) for part in parts]
+    seen = [part.vectors[place] for part, place in zip(parts, places, strict=True)]
+    reference = int(np.argmax([len(part.accounts) for part in parts]))
+    fit = procrustes_map if how == "procrustes" else paper_map
+    target = seen[reference]
+    maps = [np.eye(d) if p == reference else fit(X, target) for p, X in enumerate(seen)]
+    if how == "procrustes" and len(shared):
+        for _ in range(2):
+            target = np.mean([_of_norm_one(X @ R) for X, R in zip(seen, maps, strict=True)], axis=0)
+            maps = [procrustes_map(X, target) for X in seen]
+    residuals = _residuals([_of_norm_one(X @ R) for X, R in zip(seen, maps, strict=True)])
+    total, weight = np.zeros((n, d)), np.zeros(n)
+    for part, R in zip(parts, maps, strict=True):
+        trust = np.maximum(part.degrees, 1e-3)
+        total[part.accounts] += trust[:, None] * (part.vectors @ R)
+        weight[part.accounts] += trust
+    notes = tuple(
+        f"part {p} ({len(parts[p].accounts)} accounts) does not fit the others: residual {residuals[p]:.2f}"
+        for p in np.flatnonzero(residuals > _MISFIT).tolist()
+    )
+    return Reconciled((total / np.maximum(weight, 1e-12)[:, None]).astype(np.float32), residuals, notes)
+
+
+def _of_norm_one(X: FloatArray) -> FloatArray:
+    """So that a part with long vectors is not louder than the others."""
+    return X / max(float(np.linalg.norm(X)), 1e-12)
+
+
+def _residuals(moved: Sequence[FloatArray]) -> FloatArray:
+    """1 - the correlation of each part's shared vectors with the mean of the other parts'; 1: they have nothing in
+    common."""
+    total = np.sum(moved, axis=0)
+    return np.array([1 - float((X * _of_norm_one(total - X)).sum()) for X in moved])

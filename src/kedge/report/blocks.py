@@ -1,0 +1,120 @@
+"""Blocks that every section is built from: tables, figures with legend and table twin, and the small signs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kedge.report.figure import Figure, Key
+from kedge.report.markup import Child, Markup, join, number, tag
+
+__all__ = ["data_table", "definitions", "figure_card", "key_sign", "logo", "meter", "share_bar"]
+
+
+def data_table(columns: Sequence[Child], rows: Sequence[Sequence[Child]], caption: str, **attributes: str) -> Markup:
+    """A table with a header row; its caption is for those who listen."""
+    head = tag("tr", *(tag("th", name, scope="col") for name in columns))
+    body = [tag("tr", *(tag("td", cell) for cell in row)) for row in rows]
+    return tag("table", tag("thead", head), tag("tbody", *body), class_="data", aria_label=caption, **attributes)
+
+
+def definitions(pairs: Sequence[tuple[str, Child]], style: str = "pairs") -> Markup:
+    """Names and values."""
+    if style == "facts":
+        return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_=style)
+    return tag("dl", *(join(tag("dt", name), tag("dd", value)) for name, value in pairs), class_=style)
+
+
+def key_sign(key: Key) -> Markup:
+    """The sign of a legend: the same shape, dash and colour as in the chart."""
+    parts: list[Markup] = []
+    if key.shape in ("line", "line-square", "dashed", "diagonal"):
+        dash = key.shape if key.shape in ("dashed", "diagonal") else ""
+        parts.append(tag("line", class_=f"key-line {key.colour} {dash}".strip(), x1=1, x2=21, y1=6, y2=6))
+    if key.shape in ("line", "circle"):
+        parts.append(tag("circle", class_=f"key {key.colour}", cx=11, cy=6, r=4))
+    if key.shape == "line-square":
+        parts.append(tag("rect", class_=f"key {key.colour}", x=7, y=2, width=8, height=8))
+    if key.shape == "square":
+        parts.append(tag("rect", class_=f"key {key.colour}", x=5, y=0, width=12, height=12, rx=2))
+    return join(*parts)
+
+
+def legend(figure: Figure) -> Markup | None:
+    """The legend of a figure, or nothing where there is nothing to tell apart."""
+    if not figure.legend:
+        return None
+    items = [
+        tag("li", tag("svg", key_sign(key), viewBox="0 0 22 12", aria_hidden="true"), key.words)
+        for key in figure.legend
+    ]
+    return tag("ul", *items, class_="legend")
+
+
+def twin(figure: Figure) -> Markup:
+    """The figure's numbers, for those who cannot see it and those who want them exactly."""
+    table = data_table(figure.columns, figure.rows, figure.title)
+    # Focusable, since what scrolls must scroll by keyboard too.
+    box = tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"Numbers: {figure.title}")
+    return tag("details", tag("summary", "Numbers"), box)
+
+
+def figure_card(figure: Figure) -> Markup:
+    """A figure in its card."""
+    return tag(
+        "figure",
+        tag("h3", figure.title),
+        tag("figcaption", figure.caption),
+        legend(figure),
+        figure.chart,
+        twin(figure),
+        class_="card",
+        id=f"figure-{figure.name}",
+    )
+
+
+def share_bar(parts: Sequence[tuple[str, str, int]], description: str) -> Markup:
+    """A whole as one bar of parts: (name, colour, count)."""
+    whole = sum(count for _, _, count in parts) or 1
+    drawn, x = [], 0.0
+    for name, colour, count in parts:
+        width = 1000 * count / whole
+        drawn.append(
+            tag(
+                "rect",
+                class_=f"bar {colour}",
+                x=x,
+                y=0,
+                width=width,
+                height=16,
+                data_tip=f"{name}: {count:,} ({100 * count / whole:.1f}%)",
+            )
+        )
+        x += width
+    return tag(
+        "svg",
+        *drawn,
+        class_="share",
+        viewBox="0 0 1000 16",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=description,
+    )
+
+
+def meter(share: float, colour: str) -> Markup:
+    """A small bar beside a probability; the number says the same."""
+    bar = tag("rect", class_=f"bar {colour}", x=0, y=0, width=number(100 * share), height=7)
+    return tag("svg", bar, class_="meter optional", viewBox="0 0 100 7", preserveAspectRatio="none", aria_hidden="true")
+
+
+def logo() -> Markup:
+    """A kedge, the small anchor by which a ship is hauled, between an account of either network."""
+    return tag(
+        "svg",
+        tag("path", class_="logo-line", d="M16 9V26M8 20C9 25 12 26.5 16 26.5C20 26.5 23 25 24 20M11.5 12.5H20.5"),
+        tag("circle", class_="logo-line", cx=16, cy=6.5, r=2.5),
+        tag("circle", class_="logo-left", cx=7.5, cy=18.5, r=3),
+        tag("circle", class_="logo-right", cx=24.5, cy=18.5, r=3),
+        viewBox="0 0 32 32",
+        aria_hidden="true",
+    )

@@ -1,0 +1,122 @@
+"""The linkage card: what went in, how it was asked, by which versions, what it may be used for and where it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kedge.report.blocks import data_table, definitions
+from kedge.report.gather import Facts
+from kedge.report.markup import Child, Markup, join, name_of, tag
+
+__all__ = ["linkage_card"]
+
+_MAY = (
+    "Make a shortlist that a person checks, above all the pairs marked for review.",
+    "Count and compare on average: how many accounts two networks share, how well a method does.",
+    "Only with networks that you may hold and link: consent, contract, law or an ethics board says so.",
+)
+_MUST_NOT = (
+    "Be the only ground for a decision about a person. A match is a probability, not an identity.",
+    "Unmask people who keep two accounts apart on purpose.",
+    "Speak about accounts, times or platforms that are not in these files.",
+)
+
+
+def linkage_card(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
+    """The whole card."""
+    uses = tag(
+        "div",
+        tag("h3", "Who may use it for what"),
+        tag(
+            "div",
+            tag("div", tag("strong", "It may"), _list(_MAY)),
+            tag("div", tag("strong", "It must not"), _list(_MUST_NOT)),
+            tag("div", tag("strong", "Its limits"), _list(_limits(facts))),
+            class_="uses",
+        ),
+        class_="card",
+    )
+    return join(
+        tag(
+            "div",
+            _inputs(facts, manifest),
+            tag("div", _settings(facts, manifest), _made_by(manifest), class_="stack"),
+            class_="two",
+        ),
+        tag("div", uses, class_="stack after"),
+    )
+
+
+def _list(lines: tuple[str, ...]) -> Markup:
+    return tag("ul", *(tag("li", line) for line in lines))
+
+
+def _limits(facts: Facts) -> tuple[str, ...]:
+    held = facts.held_out.pairs
+    return (
+        f"Probabilities are learnt from {held:,} hidden anchors. Where the other accounts are unlike them (younger, "
+        "quieter, less connected), the probabilities are off."
+        if held
+        else "No anchor could be hidden, so the probabilities are a guess.",
+        "Hidden anchors all have a counterpart. Precision measured on them does not see matches made of accounts that "
+        "have none; the mean probability of the matches does.",
+        "Only who knows whom is looked at. Two accounts with the same neighbours cannot be told apart.",
+        "This page holds account ids: treat it as personal data.",
+    )
+
+
+def _bytes(size: int) -> str:
+    for unit, word in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {word}"
+    return f"{size} bytes"
+
+
+def _inputs(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
+    sizes = {
+        "left": f"{facts.accounts['left']:,} accounts, {facts.edges['left']:,} edges",
+        "right": f"{facts.accounts['right']:,} accounts, {facts.edges['right']:,} edges",
+        "anchors": f"{facts.anchors:,} known pairs",
+    }
+    blocks: list[tuple[str, Child]] = []
+    for role, entry in manifest["inputs"].items():
+        size = sizes.get(role)
+        words = f"{size + '; ' if size else ''}{_bytes(int(entry['bytes']))}"
+        hashed = tag("div", f"SHA-256 {entry['sha256']}", class_="hash mono")
+        blocks.append((str(role), join(tag("strong", name_of(str(entry["name"]))), tag("div", words), hashed)))
+    if facts.test is not None:
+        unknown = facts.test["unknown"]
+        words = f"{facts.test['test_pairs']:,} held-out pairs, for evaluation only"
+        blocks.append(
+            ("test", f"{words}; {unknown:,} of them name an account that is in no edge" if unknown else words)
+        )
+    return tag("div", tag("h3", "Inputs"), definitions(blocks), class_="card")
+
+
+def _settings(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
+    method = str(manifest["config"].get("method"))
+    if facts.settings:
+        rows = [
+            (tag("code", row["name"]), name_of(_plain(row["here"])), name_of(_plain(row["default"])))
+            for row in facts.settings
+        ]
+        table = tag("div", data_table(("setting", "this run", "default"), rows, "Settings that differ"), class_="wide")
+    else:
+        table = tag("p", "All settings are the defaults.", class_="soft")
+    lines: list[tuple[str, Child]] = [("method", method), ("seed", str(manifest.get("seed")))]
+    return tag("div", tag("h3", "Settings"), definitions(lines), table, class_="card")
+
+
+def _plain(value: object) -> str:
+    return "not set" if value is None else str(value)
+
+
+def _made_by(manifest: Mapping[str, Any]) -> Markup:
+    versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
+    lines: list[tuple[str, Child]] = [
+        ("run", tag("code", str(manifest["run_id"]))),
+        ("made", str(manifest["created"]).replace("T", " ").replace("Z", " UTC")),
+        ("versions", versions),
+    ]
+    return tag("div", tag("h3", "Provenance"), definitions(lines), class_="card")

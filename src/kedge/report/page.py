@@ -1,0 +1,110 @@
+"""The page: sections in their order, one style sheet, one script, the numbers as JSON, and a policy for the rest.
+
+The content security policy names the style and the script by their hash: whatever else might get in would not run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib import resources
+
+from kedge.pipeline import Contents
+from kedge.report.card import linkage_card
+from kedge.report.figure import Figure
+from kedge.report.figures import draw_figures
+from kedge.report.gather import Facts, gather
+from kedge.report.markup import Markup, data_block, join, raw_style_or_script, tag
+from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top
+
+__all__ = ["build_report", "look", "report_figures"]
+
+
+def look(name: str) -> str:
+    """One of our own style or script files."""
+    return resources.files("kedge.report").joinpath("look", name).read_text("utf-8")
+
+
+def build_report(contents: Contents) -> str:
+    """One self-contained HTML page; the same run gives the same bytes."""
+    facts = gather(contents)
+    figures = draw_figures(facts)
+    style = (
+        look("light.css")
+        # On paper, light: dark ink is not what a printer saves.
+        + f"@media screen and (prefers-color-scheme: dark) {{\n{look('dark.css')}}}\n"
+        + look("chart.css")
+        + look("page.css")
+    )
+    script = look("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    head = tag(
+        "head",
+        tag("meta", charset="utf-8"),
+        tag("meta", http_equiv="Content-Security-Policy", content=policy),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="referrer", content="no-referrer"),
+        tag("meta", name="generator", content=f"kedge {contents.manifest['versions'].get('kedge', '')}".strip()),
+        tag("title", f"kedge report {facts.run_id}"),
+        tag("link", rel="icon", href="data:,"),
+        raw_style_or_script("style", style),
+    )
+    body = tag(
+        "body",
+        *_body(contents, facts, figures),
+        data_block("facts", _for_script(facts)),
+        raw_style_or_script("script", script),
+    )
+    return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en").html + "\n"
+
+
+def report_figures(contents: Contents) -> dict[str, Figure]:
+    """The figures of the report by name, for those who want them one by one."""
+    return draw_figures(gather(contents))
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _for_script(facts: Facts) -> dict[str, object]:
+    return {**facts.for_page(), "start": facts.thresholds.index(facts.threshold)}
+
+
+def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[Markup]:
+    def chosen(*starts: str) -> list[Figure]:
+        return [figure for name, figure in figures.items() if name.startswith(starts)]
+
+    tested = facts.test is not None
+    parts = [
+        (
+            "threshold",
+            "Choose a threshold",
+            "Threshold",
+            "Move the slider or drag in a chart: a higher threshold makes fewer matches, and surer ones.",
+            explorer(facts, figures["thresholds"], figures["assigned"]),
+        ),
+        ("trust", "How far to trust it", "Trust", None, figure_grid(chosen("reliability", "histogram"))),
+        (
+            "errors",
+            "Where it is right and where not" if tested else "What was decided for whom",
+            "Right and wrong" if tested else "Decisions",
+            None,
+            figure_grid(chosen("hits", "degree", "communities", "decisions")),
+        ),
+        ("pairs", "Pairs", "Pairs", None, pair_tables(facts)),
+        ("training", "Training", "Training", None, figure_grid(chosen("training", "parts"))),
+        ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),
+        ("card", "Linkage card", "Linkage card", None, linkage_card(facts, contents.manifest)),
+    ]
+    absent = {"trust": not chosen("reliability"), "training": not chosen("training", "parts")}
+    parts = [part for part in parts if not absent.get(part[0])]
+    footer = tag("footer", "Made by kedge from the files of the run alone. This page loads nothing and sends nothing.")
+    return [
+        top(facts, contents.manifest, [(identity, words) for identity, _, words, _, _ in parts]),
+        tag("main", headline(facts), join(*(section(i, title, lead, inside) for i, title, _, lead, inside in parts))),
+        footer,
+    ]

@@ -1,0 +1,245 @@
+"""The sections of the page, from headline to tables; the linkage card has a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, share_bar, twin
+from kedge.report.figure import Figure, percent, threshold_text
+from kedge.report.gather import Curve, Facts, Row
+from kedge.report.markup import Child, Markup, join, name_of, tag
+
+__all__ = ["explorer", "figure_grid", "headline", "pair_tables", "section", "top"]
+
+
+def section(identity: str, title: str, lead: str | None, *children: Child) -> Markup:
+    """A titled section that the navigation can point at."""
+    words = tag("p", lead, class_="lead-in") if lead else None
+    return tag("section", tag("h2", title, id=identity), words, *children, aria_labelledby=identity)
+
+
+def figure_grid(figures: Sequence[Figure]) -> Markup:
+    """Figures two by two."""
+    return tag("div", *map(figure_card, figures), class_="two")
+
+
+def top(facts: Facts, manifest: Mapping[str, Any], links: Sequence[tuple[str, str]]) -> Markup:
+    """Name, inputs, the verdict in a sentence or two, warnings, and where to go."""
+    names = [name_of(str(manifest["inputs"][side]["name"])) for side in ("left", "right")]
+    title = tag("h1", names[0], tag("span", " ↔ ", class_="with"), names[1])
+    made = str(manifest["created"]).partition("T")[0]
+    brand = tag("div", logo(), tag("span", "kedge"), tag("span", "linkage report", class_="what"), class_="brand")
+    warnings = [tag("p", note[:1].upper() + note[1:] + ".") for note in facts.notes]
+    return tag(
+        "header",
+        brand,
+        title,
+        tag(
+            "div",
+            "run ",
+            tag("code", facts.run_id),
+            f" · {made} · method {manifest['config'].get('method')}",
+            class_="under",
+        ),
+        tag("p", _verdict(facts), class_="lead"),
+        tag("div", *warnings, class_="warn", role="note") if warnings else None,
+        tag("nav", *(tag("a", words, href=f"#{identity}") for identity, words in links), aria_label="Sections"),
+    )
+
+
+def _verdict(facts: Facts) -> str:
+    matches, at = facts.decisions["match"], facts.thresholds.index(facts.threshold)
+    curve = facts.held_out_curve
+    if matches == 0:
+        return "No pair was sure enough to be called a match. The pairs to review are the place to look."
+    mean = percent(facts.expected_right[at] / max(facts.matches[at], 1))
+    said = f"{matches:,} matches, expected to be right {mean} of the time."
+    if curve.made[at]:
+        said += (
+            f" Of {curve.pairs:,} anchors hidden from the method, {curve.made[at]:,} got a match this sure; "
+            f"{curve.right[at]:,} of these ({percent(curve.precision[at])}) were right."
+        )
+    test = facts.test_curve
+    if test is not None and test.made[at]:
+        said += f" On test pairs, {test.right[at]:,} of {test.made[at]:,} ({percent(test.precision[at])}) were right."
+    if facts.decisions["review"] > 2 * matches:
+        said += " Most pairs are left to review: see below what a lower threshold would give."
+    return said
+
+
+def headline(facts: Facts) -> Markup:
+    """What was decided, at a glance."""
+    lowest = threshold_text(min(facts.review_from, facts.threshold))
+    parts = (
+        ("match", "match", "Matches", f"probability {threshold_text(facts.threshold)} or more"),
+        (
+            "review",
+            "review",
+            "To review",
+            f"probability {lowest} to {threshold_text(facts.threshold)}",
+        ),
+        ("no match", "none", "No match", "no partner, or too unlikely"),
+    )
+    cards = [
+        tag(
+            "div",
+            tag("div", name, class_="name"),
+            tag("div", f"{facts.decisions[word]:,}", class_="big"),
+            tag("div", small, class_="small"),
+            class_=f"card head {colour}",
+        )
+        for word, colour, name, small in parts
+    ]
+    free = sum(facts.decisions.values())
+    bar = share_bar(
+        [(name, colour, facts.decisions[word]) for word, colour, name, _ in parts],
+        ", ".join(f"{name}: {facts.decisions[word]:,}" for word, _, name, _ in parts),
+    )
+    counts: list[tuple[str, Child]] = [
+        ("left accounts", f"{facts.accounts['left']:,}"),
+        ("right accounts", f"{facts.accounts['right']:,}"),
+        ("known anchors", f"{facts.anchors:,}"),
+        ("left accounts without known partner", f"{free:,}"),
+    ]
+    if facts.test is not None:
+        counts.append(("test pairs", f"{facts.test['test_pairs']:,}"))
+    return join(tag("div", *cards, class_="heads"), bar, definitions(counts, "facts"))
+
+
+def _live(name: str, words: str) -> Markup:
+    """A number that the script renews when the threshold moves; without script it is the run's."""
+    return tag("span", words, data_live=name)
+
+
+def _live_row(chip: str, name: str, value: Child, small: Child = None, rule: bool = False) -> Markup:
+    sign = tag("span", class_=f"chip {chip}", aria_hidden="true") if chip else None
+    return tag(
+        "tr",
+        tag("th", sign, name, scope="row"),
+        tag("td", value, tag("small", small) if small else None),
+        class_="rule" if rule else None,
+    )
+
+
+def _curve_rows(curve: Curve, key: str, at: int, words: str) -> list[Markup]:
+    low, high = curve.low[at], curve.high[at]
+    bounds = "no match made" if low is None else f"{percent(low)} to {percent(high)}"
+    return [
+        _live_row(
+            "precision",
+            f"Precision, {words}",
+            _live(f"{key}.precision", percent(curve.precision[at])),
+            join("95%: ", _live(f"{key}.interval", bounds)),
+            rule=True,
+        ),
+        _live_row(
+            "recall",
+            f"Recall, {words}",
+            _live(f"{key}.recall", percent(curve.recall[at])),
+            _live(f"{key}.of", f"{curve.right[at]:,} of {curve.pairs:,} true pairs"),
+        ),
+    ]
+
+
+def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
+    """The slider, the two charts that it moves through, and the numbers that it moves."""
+    at = facts.thresholds.index(facts.threshold)
+    slider = tag(
+        "input",
+        type="range",
+        id="slider",
+        min="0",
+        max=str(len(facts.thresholds) - 1),
+        step="1",
+        value=str(at),
+        autocomplete="off",
+        aria_label="Threshold",
+        aria_valuetext=f"threshold {threshold_text(facts.threshold)}",
+    )
+    charts = [
+        tag("div", tag("h3", curves.title), tag("p", curves.caption, class_="under"), legend(curves), curves.chart),
+        tag("div", slider, class_="slide", hidden=True, data_script=True),
+        tag("div", legend(assigned), assigned.chart),
+        twin(curves),
+    ]
+    matches, expected = facts.matches[at], facts.expected_right[at]
+    rest = sum(facts.decisions.values()) - matches - facts.review[at]
+    rows = [
+        _live_row("match", "Matches", _live("matches", f"{matches:,}")),
+        _live_row("review", "To review", _live("review", f"{facts.review[at]:,}")),
+        _live_row("none", "No match", _live("rest", f"{rest:,}")),
+        _live_row(
+            "",
+            "Right among the matches, expected",
+            _live("expected", f"{expected:,.0f}"),
+            join("mean probability ", _live("mean", percent(expected / matches if matches else None))),
+            rule=True,
+        ),
+        *_curve_rows(facts.held_out_curve, "held_out_curve", at, "held-out anchors"),
+    ]
+    if facts.test_curve is not None:
+        rows += _curve_rows(facts.test_curve, "test_curve", at, "test pairs")
+    panel = tag(
+        "div",
+        tag("h3", "At threshold"),
+        tag(
+            "div",
+            tag("span", _live("threshold", f"{threshold_text(facts.threshold)}"), class_="value"),
+            tag(
+                "button",
+                f"back to {threshold_text(facts.threshold)}, as decided",
+                type="button",
+                id="back",
+                disabled=True,
+                hidden=True,
+                data_script=True,
+            ),
+            class_="at",
+        ),
+        tag("table", tag("tbody", *rows), class_="live", aria_live="polite", aria_label="Numbers at this threshold"),
+        tag(
+            "p",
+            "To decide with it, match again with ",
+            tag("code", "--set decide.threshold=", _live("threshold", f"{threshold_text(facts.threshold)}")),
+            class_="under",
+        ),
+        class_="panel",
+    )
+    return tag("div", tag("div", *charts, panel, class_="explorer"), class_="card after")
+
+
+def _pairs(rows: Sequence[Row], colour: str, caption: str) -> Markup:
+    cells: list[tuple[Child, ...]] = [
+        (
+            tag("span", name_of(row.left), class_="id"),
+            tag("span", name_of(row.right), class_="id"),
+            join(meter(row.probability, colour), f"{row.probability:.3f}"),
+            f"{row.margin:,.2f}",
+            f"{row.left_degree:,} / {row.right_degree:,}",
+        )
+        for row in rows
+    ]
+    return tag(
+        "div", data_table(("left", "right", "probability", "margin", "neighbours"), cells, caption), class_="wide"
+    )
+
+
+def pair_tables(facts: Facts) -> Markup:
+    """The surest matches and the pairs that a person should look at, ids as text."""
+    blocks = []
+    for rows, colour, title, of, empty in (
+        (facts.surest, "match", "Surest matches", facts.decisions["match"], "No pair was decided to be a match."),
+        (facts.to_review, "review", "First to review", facts.decisions["review"], "No pair is waiting for review."),
+    ):
+        words = f"{len(rows):,} of {of:,}, the most probable first." if rows else empty
+        blocks.append(
+            tag(
+                "div",
+                tag("h3", title),
+                tag("p", words, class_="under"),
+                _pairs(rows, colour, title) if rows else None,
+                class_="card pairs-table",
+            )
+        )
+    return tag("div", *blocks, class_="two")

@@ -1,0 +1,176 @@
+"""Every equation of the paper, dense and loop by loop: what the fast code must agree with.
+
+Nothing here is clever or fast. Matrices are float64 arrays; A is the n × n adjacency, H the n × m incidence.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def sigmoid(x):
+    return 1 / (1 + math.exp(-x))
+
+
+def activate(name, x):
+    return {"relu": max(0.0, x), "tanh": math.tanh(x), "none": x}[name]
+
+
+def a_hat(A):
+    """Â = I + D^-1/2 A D^-1/2."""
+    n = len(A)
+    out = np.eye(n)
+    for i in range(n):
+        for j in range(n):
+            if A[i, j]:
+                out[i, j] += A[i, j] / math.sqrt(A[i].sum() * A[j].sum())
+    return out
+
+
+def s_e(H, e):
+    """Eq. 2: the diagonal matrix of p(v, e)."""
+    n = len(H)
+    out = np.zeros((n, n))
+    for v in range(n):
+        out[v, v] = H[v, e]
+    return out
+
+
+def a_e(A, H, e):
+    """Eq. 3: A_e = S_e Â S_e."""
+    return s_e(H, e) @ a_hat(A) @ s_e(H, e)
+
+
+def within(A, H, e, X, W, activation="relu"):
+    """Eq. 1: σ(A_e X W), entry by entry."""
+    Z = a_e(A, H, e) @ X @ W
+    return np.array([[activate(activation, z) for z in row] for row in Z])
+
+
+def fuse(A, H, X, W, F, activation="relu"):
+    """Eq. 4: the concatenation of every hyperedge's output times one tall dense layer, F [m, d, d] stacked."""
+    wide = np.concatenate([within(A, H, e, X, W, activation) for e in range(H.shape[1])], axis=1)
+    return wide @ np.concatenate(list(F), axis=0)
+
+
+def incidence(members, n, p):
+    """Eq. 5: H(v, e) = p(v, e) if v in e, else 0; `members` a set for each hyperedge."""
+    H = np.zeros((n, len(members)))
+    for e, inside in enumerate(members):
+        for v in inside:
+            H[v, e] = p(v, e)
+    return H
+
+
+def node_degrees(H):
+    return np.array([sum(H[v, e] for e in range(H.shape[1])) for v in range(H.shape[0])])
+
+
+def edge_degrees(H):
+    return np.array([sum(H[v, e] for v in range(H.shape[0])) for e in range(H.shape[1])])
+
+
+def a_h(H):
+    """Eq. 6: A_h = H Hᵀ - D_n."""
+    n, m = H.shape
+    out = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            for e in range(m):
+                out[i, j] += H[i, e] * H[j, e]
+        out[i, i] -= node_degrees(H)[i]
+    return out
+
+
+def gcn(A, X, W, activation="relu"):
+    """Eq. 7: σ((I + D^-1/2 A D^-1/2) X W)."""
+    return np.array([[activate(activation, z) for z in row] for row in a_hat(A) @ X @ W])
+
+
+def hypergraph_layer(H, X, W, activation="relu"):
+    """Eq. 8, first line: σ((I + D_n^-1/2 A_h D_n^-1/2) X W); an account in no hyperedge takes nothing."""
+    n = len(H)
+    degrees = node_degrees(H)
+    M = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            if degrees[i] > 0 and degrees[j] > 0:
+                M[i, j] = (i == j) + a_h(H)[i, j] / math.sqrt(degrees[i] * degrees[j])
+    return np.array([[activate(activation, z) for z in row] for row in M @ X @ W])
+
+
+def theta(H, normalisation="paper"):
+    """Eq. 9: Θ = D_n^-1/2 H Hᵀ D_n^-1/2; `edge` has D_e^-1 in the middle."""
+    n, m = H.shape
+    nodes, edges = node_degrees(H), edge_degrees(H)
+    out = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            for e in range(m):
+                if H[i, e] * H[j, e] > 0:
+                    weight = 1.0 if normalisation == "paper" else 1 / edges[e]
+                    out[i, j] += H[i, e] * weight * H[j, e] / math.sqrt(nodes[i] * nodes[j])
+    return out
+
+
+def noise(A):
+    """P(v) ∝ d_v^0.75."""
+    degrees = np.array([(row != 0).sum() for row in A], float) ** 0.75
+    return degrees / degrees.sum()
+
+
+def objective(A, X, M, bias=0.0, weighing="paper"):
+    """Eq. 10 with its expectations in full, as a loss an edge: -O / |E|. `mean` weighs the noise 1 instead of 2M."""
+    P, n = noise(A), len(A)
+    total, edges = 0.0, 0
+    factor = 1.0 if weighing == "paper" else 1 / (2 * M)
+    for i in range(n):
+        for j in range(i + 1, n):
+            if A[i, j] == 0:
+                continue
+            edges += 1
+            total += math.log(sigmoid(X[i] @ X[j] + bias))
+            for end in (i, j):
+                for _ in range(M):
+                    for k in range(n):
+                        total += factor * P[k] * math.log(1 - sigmoid(X[end] @ X[k] + bias))
+    return -total / edges
+
+
+def project_by_steps(X1, X2, anchors, ridge, steps=20000):
+    """Eq. 11 by gradient descent: Γ and b of the least squares between anchors, with ridge · |Γ|² beside it."""
+    targets, sources = X1[anchors[:, 0]], X2[anchors[:, 1]]
+    Gamma, b = np.zeros((X2.shape[1], X1.shape[1])), np.zeros(X1.shape[1])
+    wide = np.concatenate([sources, np.ones((len(sources), 1))], axis=1)
+    rate = 1 / (np.linalg.norm(wide, 2) ** 2 + ridge)
+    for _ in range(steps):
+        error = sources @ Gamma + b - targets
+        Gamma -= rate * (sources.T @ error + ridge * Gamma)
+        b -= rate * error.sum(axis=0)
+    return Gamma, b
+
+
+def ball(A, centre, hops):
+    """The accounts within `hops` of the centre."""
+    inside = {centre}
+    for _ in range(hops):
+        inside |= {j for i in inside for j in range(len(A)) if A[i, j]}
+    return inside
+
+
+def personalised_pagerank(A, centre, hops, restart):
+    """π = Σ_t restart (1 - restart)^t P^t e_centre over t = 0..hops, where P spreads by weight."""
+    n = len(A)
+    mass, total = np.zeros(n), np.zeros(n)
+    mass[centre] = 1
+    for t in range(hops + 1):
+        total += restart * (1 - restart) ** t * mass
+        spread = np.zeros(n)
+        for i in range(n):
+            for j in range(n):
+                if A[i, j]:
+                    spread[j] += mass[i] * A[i, j] / A[i].sum()
+        mass = spread
+    return total

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from planted import networks, planted
+from scipy.sparse import csr_array
+
+from kedge.alignment import SparseAlignment
+from kedge.evaluate import balanced_pairs, calibration_error, macro
+from kedge.link.calibrate import calibrate, fit, hold_out, hold_outs
+from kedge.link.counterpart import estimate_counterpart
+from kedge.link.graded import GradedAlignment
+from kedge.link.shortlist import shortlist
+from kedge.link.signals import margins, scale_of, signals
+from kedge.types import Problem
+
+
+def judged(problem, method, test, **settings):
+    """The calibrator, the shortlist, and for each candidate whether it is a true pair."""
+    calibrator = calibrate(problem, method, **settings)
+    pairs = shortlist(problem, method(problem, 0), 10)
+    partner = np.full(problem.left.n, -1)
+    partner[test[:, 0]] = test[:, 1]
+    return calibrator, pairs, partner[pairs.left] == pairs.right, partner[pairs.left] >= 0
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (0.01, 0.9), (40.0, -300.0)])
+def test_said_probabilities_come_true_whatever_the_unit_of_the_scores(seed, scale, shift):
+    problem, method, test = planted(seed, scale=scale, shift=shift)
+    calibrator, pairs, true, _ = judged(problem, method, test)
+    p = calibrator.given_counterpart(pairs)
+    best = pairs.rank == 1
+    assert calibration_error(p[best], true[best]) < 0.05
+    assert calibration_error(p, true) < 0.02
+    assert 0.3 < true[best].mean() < 0.95  # the problem is neither hopeless nor trivial
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 1.0])
+def test_accounts_without_counterpart_are_reckoned_with(share):
+    problem, method, test = planted(5, n=3000, share=share, anchors=400, strength=4)
+    calibrator, pairs, true, _ = judged(problem, method, test)
+    left = len(test) / (problem.left.n - len(problem.anchors))
+    assert calibrator.counterpart.share == pytest.approx(left, abs=0.12)
+    best = pairs.rank == 1
+    p = calibrator.probability(pairs)
+    assert calibration_error(p[best], true[best]) < 0.08
+    if share < 1:  # without the factor it would be badly wrong
+        given = calibrator.given_counterpart(pairs)
+        assert calibration_error(given[best], true[best]) > 2 * calibration_error(p[best], true[best])
+
+
+def test_share_is_limited_by_the_smaller_side():
+    rng = np.random.default_rng(0)
+    everyone = rng.normal(size=1000)
+    found = estimate_counterpart(everyone[:100], everyone, limit=0.2)
+    assert found.share == pytest.approx(0.2)
+    assert found.probability(everyone).mean() == pytest.approx(0.2, abs=0.01)
+
+
+def test_probabilities_of_an_account_sum_to_at_most_one():
+    problem, method, test = planted(1, share=0.7)
+    calibrator, pairs, _, _ = judged(problem, method, test)
+    for p in (calibrator.given_counterpart(pairs), calibrator.probability(pairs)):
+        assert p.min() >= 0
+        assert np.bincount(pairs.left, p).max() <= 1
+
+
+def test_probability_rises_with_the_score():
+    problem, method, test = planted(2, share=0.7)
+    calibrator, pairs, _, _ = judged(problem, method, test)
+    before = calibrator.given_counterpart(pairs)
+    rng = np.random.default_rng(0)
+    for row in rng.choice(len(pairs), 25, replace=False):
+        score = pairs.score.copy()
+        score[row] += 0.3
+        raised = replace(pairs, score=score)
+        assert calibrator.given_counterpart(raised)[row] >= before[row] - 1e-12
+        if pairs.rank[row] == 1:
+            assert calibrator.probability(raised)[row] >= calibrator.probability(pairs)[row] - 1e-12
+
+
+def test_hidden_anchors_are_not_in_the_problem_that_remains():
+    problem, _, _ = planted(anchors=100)
+    smaller, hidden = hold_out(problem, 0.25, seed=3)
+    assert len(hidden) == 25
+    assert len(smaller.anchors) == 75
+    both = np.concatenate([smaller.anchors, hidden])
+    assert sorted(map(tuple, both.tolist())) == sorted(map(tuple, problem.anchors.tolist()))
+    again = hold_out(problem, 0.25, seed=3)[1]
+    assert (again == hidden).all()
+    assert (hold_out(problem, 0.25, seed=4)[1] != hidden).any()
+
+
+def test_folds_are_disjoint_and_cover_all():
+    problem, _, _ = planted(anchors=101)
+    hidden = np.concatenate([pairs for _, pairs in hold_outs(problem, 0.25, 0, folds=5)])
+    assert len(np.unique(hidden[:, 0])) == len(hidden) == 101
+
+
+def test_more_runs_where_anchors_are_few():
+    runs = []
+
+    def counted(problem, method, **settings):
+        runs.clear()
+
+        def noted(p, seed):
+            runs.append(len(p.anchors))
+            return method(p, seed)
+
+        calibrate(problem, noted, **settings)
+        return len(runs)
+
+    few, method, _ = planted(anchors=200)
+    with_few = counted(few, method)
+    assert with_few == 5
+    assert counted(few, method, folds=1) == 1
+    many, method, _ = planted(n=2200, anchors=2000)
+    assert counted(many, method) < with_few
+
+
+@pytest.mark.parametrize("anchors", [0, 1, 2, 4, 6])
+def test_few_anchors_are_said_to_be_few_and_never_make_sure(anchors):
+    problem, method, test = planted(anchors=anchors)
+    calibrator, pairs, _, _ = judged(problem, method, test)
+    p = calibrator.probability(pairs)
+    assert np.isfinite(p).all()
+    assert p.max() <= (anchors + 1) / (anchors + 2)
+    (note,) = calibrator.notes[:1]
+    expected = "guess" if anchors < 5 else "take them as rough"
+    assert expected in note
+
+
+def test_two_anchors_are_too_few():
+    problem, method, _ = planted(anchors=2)
+    assert calibrate(problem, method).notes[0] == (
+        "2 held-out anchors are too few to estimate probabilities; they are a guess"
+    )
+
+
+def test_all_scores_equal():
+    rng = np.random.default_rng(0)
+    left, right = networks(200, 200)
+    partner = np.column_stack([np.arange(200), rng.permutation(200)])
+    rows = np.repeat(np.arange(200), 5)
+    columns = rng.integers(200, size=1000)
+    flat = csr_array((np.ones(1000, np.float32), (rows, columns)), shape=(200, 200))
+    flat.sum_duplicates()
+    flat.data[:] = 1
+    problem, hidden = hold_out(Problem(left, right, partner[:80]), 0.5, 0)
+    calibrator = fit(SparseAlignment(flat), hidden, problem)
+    p = calibrator.probability(shortlist(problem, SparseAlignment(flat), 5))
+    assert np.isfinite(p).all()
+    assert p.max() < 0.5
+
+
+@pytest.mark.parametrize("strength", [None, 30])
+def test_one_class_only(strength):
+    """All held-out pairs wrong, or all right: no division by zero, no certainty."""
+    problem, method, test = planted(3, n=400, anchors=60, strength=strength)
+    calibrator, pairs, true, _ = judged(problem, method, test)
+    best = pairs.rank == 1
+    p = calibrator.given_counterpart(pairs)[best]
+    assert abs(p.mean() - true[best].mean()) < 0.06
+    assert p.max() < 1
+
+
+def test_a_method_that_finds_no_candidates():
+    left, right = networks(50, 50)
+    pairs = np.column_stack([np.arange(20), np.arange(20)])
+    nothing = SparseAlignment(csr_array((50, 50), dtype=np.float32))
+    problem = Problem(left, right, pairs)
+    calibrator = calibrate(problem, lambda p, seed: nothing)
+    assert len(calibrator.probability(shortlist(problem, nothing, 10))) == 0
+    assert "no held-out account had any candidate: probabilities are a guess" in calibrator.notes
+    assert not calibrator.says_link(problem, nothing, [[30, 30]]).any()
+
+
+def test_yes_or_no_for_balanced_pairs():
+    problem, method, test = planted(4, strength=3)
+    alignment = method(problem, 0)
+    calibrator = calibrate(problem, method)
+    true, false = balanced_pairs(test, problem.right.n, problem.anchors, np.random.default_rng(0))
+    said = [calibrator.says_link(problem, alignment, pairs) for pairs in (true, false)]
+    assert macro(*said)["macro_f1"] > 0.97
+    # What is known is not guessed.
+    assert calibrator.says_link(problem, alignment, problem.anchors).all()
+    (u, _), (_, v) = problem.anchors[:2]
+    assert not calibrator.says_link(problem, alignment, [[u, v]]).any()
+
+
+def test_strength_and_not_the_lifted_score_is_what_counts():
+    problem, method, _ = planted(6)
+    plain = calibrate(problem, method)
+
+    def lifted(p, seed):
+        believed = method(p, seed)
+        scores = believed.scores.copy()
+        scores.data = scores.data + np.float32(100) * (scores.data > 2)
+        return GradedAlignment(SparseAlignment(scores), believed)
+
+    other = calibrate(problem, lifted)
+    np.testing.assert_allclose(other.theta, plain.theta, atol=1e-4)
+
+
+def test_leads_agree_with_loops():
+    problem, method, _ = planted(7, n=60, anchors=0)
+    pairs = shortlist(problem, method(problem, 0), 10)
+    scale = scale_of(pairs.score, pairs.score[pairs.rank == 1])
+    found, unit = signals(pairs, scale), scale.temperature * scale.spread
+    from_left, from_right = margins(pairs, scale.floor)
+    for i in range(len(pairs)):
+        for account, column, margin in ((pairs.left, 1, from_left), (pairs.right, 2, from_right)):
+            others = (account == account[i]) & (np.arange(len(pairs)) != i)
+            rivals = np.append(pairs.score[others].astype(float), scale.floor)
+            soft = np.log(np.exp(rivals / unit).sum())
+            assert found[i, column] == pytest.approx(np.arcsinh(pairs.score[i] / unit - soft), abs=1e-5)
+            assert margin[i] == pytest.approx(pairs.score[i] - rivals.max(), abs=1e-5)
+
+
+def test_shortlist_leaves_out_what_is_known_and_what_was_rejected():
+    problem, method, _ = planted(8, n=100, anchors=20)
+    full = method(Problem(problem.left, problem.right, []), 0)
+    everything = shortlist(problem, full, 10)
+    assert not np.isin(everything.left, problem.anchors[:, 0]).any()
+    assert not np.isin(everything.right, problem.anchors[:, 1]).any()
+    rejected = [[everything.left[0], everything.right[0]]]
+    fewer = shortlist(replace(problem, rejected=np.array(rejected)), full, 10)
+    assert len(fewer) == len(everything) - 1
+    assert (fewer.left[0], fewer.right[0]) != tuple(rejected[0])

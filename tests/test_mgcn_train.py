@@ -1,0 +1,222 @@
+"""Training: it learns, it says when it does not, it is the same at each run and thread count, it refuses bad input."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from graphs import communities, random_hypergraph
+
+from kedge.config import PRESETS, resolve
+from kedge.errors import KedgeError
+from kedge.hypergraph import DegenerateHypergraphWarning
+from kedge.mgcn import embed
+from kedge.mgcn.holdout import area_under_curve, draw_non_edges, hold_out, list_edges, score_pairs
+from kedge.mgcn.train import judge
+from kedge.types import Network
+
+SMALL = ["mgcn.dimensions=16", "mgcn.steps=60", "mgcn.pool=64", "hypergraph.nearest=8"]
+
+
+def config(*assignments, preset="default"):
+    return resolve(preset, assignments=[*SMALL, *assignments])
+
+
+@pytest.fixture(scope="module")
+def network():
+    return communities(120, 4, 0.3, 0.01, 0)
+
+
+def test_vectors_foresee_edges(network):
+    held = hold_out(network, 0.15, np.random.default_rng(5))
+    fit = embed(held.network, config(), 0)
+    assert fit.verdict == "trained"
+    assert fit.trained
+    assert fit.vectors.shape == (120, 16)
+    assert fit.vectors.dtype == np.float32
+    assert fit.losses[-1] < 0.8 * fit.trivial
+    auc = area_under_curve(score_pairs(fit.vectors, held.edges), score_pairs(fit.vectors, held.non_edges))
+    assert auc > 0.8
+    assert fit.auc == max(auc for _, auc in fit.checks)
+    assert fit.steps == next(step for step, auc in fit.checks if auc == fit.auc)
+
+
+@pytest.mark.parametrize("levels", ["both", "simple", "hypergraph"])
+@pytest.mark.parametrize("fusion", ["concat", "basis", "sum", "linear"])
+def test_every_fusion_and_level_trains(network, levels, fusion):
+    fit = embed(network, config(f"mgcn.levels={levels}", f"mgcn.fusion={fusion}", "mgcn.transform=true"), 0)
+    assert fit.trained
+    assert fit.auc > 0.75
+
+
+@pytest.mark.parametrize("start", ["free", "autoencoder", "given"])
+def test_every_start_trains(network, start):
+    features = np.random.default_rng(0).normal(size=(120, 5)) / 4 + np.eye(5)[np.arange(120) % 4]
+    fit = embed(network, config(f"mgcn.start={start}", "mgcn.dropout=0"), 0, features=features)
+    assert fit.trained
+
+
+@pytest.mark.parametrize("builders", ["anchor", "centrality", "latent", "neighbourhood+anchor"])
+def test_every_builder_trains(network, builders):
+    fit = embed(network, config(f"hypergraph.builders={builders}", "mgcn.skip=true"), 0, anchors=np.arange(0, 120, 9))
+    assert fit.trained
+
+
+def test_a_hypergraph_of_ones_own(network):
+    H = random_hypergraph(120, 9, 0.3, 0)
+    mine = embed(network, config("mgcn.skip=true"), 0, hypergraph=H)
+    assert mine.trained
+    assert not np.array_equal(mine.vectors, embed(network, config("mgcn.skip=true"), 0).vectors)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_trains(network, preset):
+    fit = embed(network, config("mgcn.steps=100", preset=preset), 0)
+    assert fit.trained
+
+
+def test_the_letter_of_the_paper_collapses_and_says_so(network):
+    letter = ["weighing=paper", "unit=false", "activation=relu", "transform=true", "identity=false", "share=false"]
+    letter += ["theta=paper", "layers=2", "fusion=sum", "dropout=0", "learning_rate=0.01", "skip=false"]
+    fit = embed(network, config(*[f"mgcn.{setting}" for setting in letter], "mgcn.patience=100"), 0)
+    assert fit.trivial == pytest.approx(11 * np.log(2))
+    assert fit.verdict == "collapsed"
+    assert not fit.trained
+
+
+@pytest.mark.parametrize(
+    ("losses", "auc", "vectors", "verdict"),
+    [
+        ([], None, np.eye(3), "nothing to learn"),
+        ([1.38, 1.0], 0.9, np.eye(3), "trained"),
+        ([1.38, 1.38], 0.9, np.eye(3), "collapsed"),
+        ([1.38, 0.6], 0.5, np.eye(3), "collapsed"),
+        ([1.38, 0.6], None, np.ones((3, 3)), "collapsed"),
+        ([1.38, 0.6], None, np.eye(3), "trained"),
+    ],
+)
+def test_the_verdict(losses, auc, vectors, verdict):
+    assert judge(np.array(losses), 1.386, auc, vectors) == verdict
+
+
+def test_the_same_seed_gives_the_same_vectors(network):
+    first, again, other = (embed(network, config(), seed).vectors for seed in (3, 3, 4))
+    assert np.array_equal(first, again)
+    assert not np.allclose(first, other)
+
+
+def test_the_number_of_threads_does_not_matter():
+    network = communities(900, 6, 0.08, 0.004, 1)  # large enough for torch to divide the work
+    threads = torch.get_num_threads()
+    found = []
+    try:
+        for count in (1, 2, 3):
+            torch.set_num_threads(count)
+            found.append(embed(network, resolve(assignments=["mgcn.steps=40", "mgcn.dimensions=64"]), 0).vectors)
+    finally:
+        torch.set_num_threads(threads)
+    for vectors in found[1:]:
+        np.testing.assert_allclose(vectors, found[0], atol=1e-5)
+
+
+def test_progress_is_told_each_step(network):
+    said = []
+    fit = embed(network, config(), 0, lambda *words: said.append(words))
+    assert [step for step, _, _ in said] == list(range(1, len(fit.losses) + 1))
+    assert np.allclose([loss for _, loss, _ in said], fit.losses)
+    assert {trivial for _, _, trivial in said} == {fit.trivial}
+
+
+def test_refitting_uses_all_edges_for_the_steps_found(network):
+    once = embed(network, config(), 0)
+    twice = embed(network, config("mgcn.refit=true"), 0)
+    assert twice.auc == once.auc
+    assert twice.steps == once.steps == len(twice.losses)
+    assert not np.allclose(once.vectors, twice.vectors)
+
+
+def test_patience_stops_early(network):
+    fit = embed(network, config("mgcn.patience=1", "mgcn.check_every=1", "mgcn.learning_rate=0.2"), 0)
+    assert len(fit.losses) < 60
+
+
+@pytest.mark.parametrize(
+    "network",
+    [Network.from_edges([], 0), Network.from_edges([], 1), Network.from_edges([], 5)],
+    ids=["empty", "one account", "no edges"],
+)
+def test_where_there_is_nothing_to_learn_vectors_are_zero(network):
+    fit = embed(network, config(), 0)
+    assert fit.verdict == "nothing to learn"
+    assert fit.vectors.shape == (network.n, 16)
+    assert not fit.vectors.any()
+
+
+def test_isolated_accounts_get_zero():
+    network = communities(60, 2, 0.4, 0.02, 0)
+    wider = Network.from_edges(list_edges(network), 63)
+    fit = embed(wider, config(), 0)
+    assert not fit.vectors[60:].any()
+    assert fit.vectors[:60].any(axis=1).all()
+
+
+def test_tiny_networks_and_more_dimensions_than_accounts():
+    tiny = Network.from_edges([(0, 1), (1, 2)], 3)
+    with pytest.warns(DegenerateHypergraphWarning, match="degenerate"):
+        fit = embed(tiny, config("mgcn.dimensions=50", "hypergraph.nearest=99"), 0)
+    assert fit.auc is None  # too few edges to leave any out
+    assert np.isfinite(fit.vectors).all()
+    assert len(fit.losses) == 60
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        (None, "needs features"),
+        (np.full((120, 2), np.nan), "NaN"),
+        (np.full((120, 2), np.inf), "infinity"),
+        (np.ones((7, 2)), "one row"),
+        (np.ones((120, 0)), "one row"),
+        (np.ones(120), "one row"),
+    ],
+)
+def test_bad_features_are_refused(network, features, words):
+    with pytest.raises(KedgeError, match=words):
+        embed(network, config("mgcn.start=given"), 0, features=features)
+
+
+def test_a_loss_that_is_no_number_is_refused(network):
+    features = np.full((120, 2), 1e30, np.float32)
+    with pytest.raises(KedgeError, match="learning_rate"):
+        embed(network, config("mgcn.start=given", "mgcn.unit=false", "mgcn.dropout=0"), 0, features=features)
+
+
+def test_a_degenerate_hypergraph_is_warned_of():
+    clique = Network.from_edges([(i, j) for i in range(12) for j in range(i)], 12)
+    with pytest.warns(DegenerateHypergraphWarning, match="degenerate hypergraph"):
+        embed(clique, config("hypergraph.nearest=0"), 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        embed(clique, config("hypergraph.nearest=3"), 0)
+
+
+def test_edges_left_out_are_gone_and_accounts_keep_one(network):
+    held = hold_out(network, 0.3, np.random.default_rng(0))
+    assert held.network.edges + len(held.edges) == network.edges
+    assert (held.network.degrees[network.degrees > 0] > 0).all()
+    left = {tuple(pair) for pair in list_edges(held.network)}
+    assert not left & {tuple(pair) for pair in held.edges}
+    assert not {tuple(pair) for pair in list_edges(network)} & {tuple(pair) for pair in held.non_edges}
+    assert hold_out(Network.from_edges([(0, 1)], 2), 0.5, np.random.default_rng(0)) is None
+
+
+def test_non_edges_run_out_in_a_clique():
+    clique = Network.from_edges([(i, j) for i in range(5) for j in range(i) if (i, j) != (4, 2)], 5)
+    assert draw_non_edges(clique, 10, np.random.default_rng(0)).tolist() == [[2, 4]]
+
+
+def test_ties_count_half():
+    assert area_under_curve(np.zeros(5), np.zeros(3)) == 0.5
+    assert area_under_curve(np.array([2.0, 1.0]), np.array([0.0, 1.0])) == pytest.approx(7 / 8)

@@ -1,0 +1,145 @@
+"""Phase 1 (Eq. 12): parts laid over each other by the accounts they share; boundary edges; networks cut and whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kedge.config import resolve
+from kedge.embedding import embed_network, refine_boundary
+from kedge.reconcile.parts import PartVectors, paper_map, procrustes_map, reconcile_parts
+from kedge.synth import planted
+from kedge.types import Network
+
+
+def rotation(rng: np.random.Generator, d: int) -> np.ndarray:
+    return np.linalg.qr(rng.normal(size=(d, d)))[0]
+
+
+def cut_world(rng: np.random.Generator, noise: float = 0.0):
+    """90 accounts in 3 parts that share the last 60; each part sees them in a space of its own."""
+    truth = rng.normal(size=(90, 5))
+    home = np.repeat([0, 1, 2], [31, 30, 29])
+    shared = np.arange(30, 90)
+    parts = []
+    for p in range(3):
+        accounts = np.union1d(np.flatnonzero(home == p), shared)
+        seen = truth[accounts] @ rotation(rng, 5) + noise * rng.normal(size=(len(accounts), 5))
+        parts.append(PartVectors(accounts, seen.astype(np.float32), np.full(len(accounts), 3)))
+    return truth, home, shared, parts
+
+
+def dots(X: np.ndarray) -> np.ndarray:
+    return X @ X.T
+
+
+def test_rotated_parts_come_back_as_one_space():
+    truth, home, shared, parts = cut_world(np.random.default_rng(0))
+    laid = reconcile_parts(parts, home, shared)
+    assert dots(laid.vectors) == pytest.approx(dots(truth), abs=1e-4), "the same but for one common rotation"
+    assert laid.residuals == pytest.approx(0, abs=1e-6)
+    assert laid.notes == ()
+
+
+def test_a_part_that_does_not_fit_is_named():
+    rng = np.random.default_rng(1)
+    _, home, shared, parts = cut_world(rng)
+    stranger = PartVectors(parts[2].accounts, 5 * rng.normal(size=parts[2].vectors.shape).astype(np.float32),
+                           parts[2].degrees)  # fmt: skip
+    laid = reconcile_parts([parts[0], parts[1], stranger], home, shared)
+    assert laid.residuals.argmax() == 2
+    assert laid.notes
+    assert all("part 2 " in note for note in laid.notes)
+
+
+def test_a_shared_account_leans_to_the_part_that_knew_more_of_its_edges():
+    home, shared = np.array([0, 1, 0]), np.array([2])
+    one = PartVectors(np.array([0, 2]), np.array([[1.0], [1.0]], np.float32), np.array([1, 9]))
+    two = PartVectors(np.array([1, 2]), np.array([[2.0], [2.0]], np.float32), np.array([1, 1]))
+    laid = reconcile_parts([one, two], home, shared, "paper")
+    assert laid.vectors[2, 0] == pytest.approx((9 * 1.0 + 1 * 2.0) / 10, abs=0.01)
+
+
+def test_one_part_is_itself():
+    X = np.arange(6, dtype=np.float32).reshape(3, 2)
+    laid = reconcile_parts([PartVectors(np.arange(3), X, np.ones(3))], np.zeros(3, int), np.empty(0, int))
+    assert (laid.vectors == X).all()
+
+
+def test_procrustes_is_the_best_rotation():
+    rng = np.random.default_rng(2)
+    X, Y = rng.normal(size=(20, 4)), rng.normal(size=(20, 4))
+    R = procrustes_map(X, Y)
+    assert np.allclose(R.T @ R, np.eye(4))
+    best = ((X @ R - Y) ** 2).sum()
+    assert all(((X @ rotation(rng, 4) - Y) ** 2).sum() >= best - 1e-9 for _ in range(200))
+
+
+def oracle_objective(X, Y, R) -> float:
+    """Eq. 12, term by term."""
+    total = 0.0
+    for i in range(len(X)):
+        dot = sum(X[i, a] * R[a, b] * Y[i, b] for a in range(X.shape[1]) for b in range(Y.shape[1]))
+        total += np.log(1 / (1 + np.exp(-dot)))
+    return total
+
+
+def test_the_papers_objective_is_maximised_over_matrices_of_its_norm():
+    rng = np.random.default_rng(3)
+    X, Y = rng.normal(size=(15, 3)), rng.normal(size=(15, 3))
+    R = paper_map(X, Y)
+    assert np.linalg.norm(R) == pytest.approx(np.sqrt(3))
+    best = oracle_objective(X, Y, R)
+    for _ in range(300):
+        other = rng.normal(size=(3, 3))
+        assert oracle_objective(X, Y, other * np.sqrt(3) / np.linalg.norm(other)) <= best + 1e-3
+
+
+def test_boundary_refinement_by_hand():
+    # 0-1 inside part 0, 1-2 across. Account 1 has half its edges outside, so a quarter of the way to 2.
+    network = Network.from_edges([(0, 1), (1, 2)], 3)
+    X = np.array([[0.0], [0.0], [8.0]], np.float32)
+    moved = refine_boundary(network, np.array([0, 0, 1]), X, 1)
+    assert moved.ravel().tolist() == [0.0, 2.0, 4.0]
+    assert (refine_boundary(network, np.array([0, 0, 1]), X, 0) == X).all()
+    assert (refine_boundary(network, np.array([0, 0, 0]), X, 3) == X).all()
+
+
+SMALL = [
+    "partition.n_max=120", "partition.n_min=40", "partition.shared=40", "engine.name=serial",
+    "mgcn.dimensions=8", "mgcn.steps=60", "hypergraph.nearest=8",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def network() -> Network:
+    return planted(300, 300, 200, 1800, 1800, 0.5, 0).left
+
+
+def test_a_cut_network_keeps_neighbours_near(network):
+    config = resolve(assignments=SMALL)
+    made = embed_network(network, config, 0, np.empty(0, np.int64))
+    assert made.parts.count >= 3
+    X = made.vectors / np.linalg.norm(made.vectors, axis=1, keepdims=True)
+    rows = np.repeat(np.arange(network.n), network.degrees)
+    joined = (X[rows] * X[network.adjacency.indices]).sum(axis=1).mean()
+    rng = np.random.default_rng(0)
+    strangers = (X[rng.integers(network.n, size=2000)] * X[rng.integers(network.n, size=2000)]).sum(axis=1).mean()
+    assert joined > strangers + 0.2
+
+
+def test_processes_train_the_same_parts_and_finished_ones_are_kept(network):
+    serial = embed_network(network, resolve(assignments=SMALL), 0, np.empty(0, np.int64))
+    config = resolve(assignments=[*SMALL, "engine.name=processes", "engine.workers=2"])
+    seen: list[tuple[int, int]] = []
+    parallel = embed_network(
+        network, config, 0, np.empty(0, np.int64), progress=lambda done, total: seen.append((done, total))
+    )
+    assert np.abs(serial.vectors - parallel.vectors).max() < 1e-5
+    assert seen[-1] == (serial.parts.count, serial.parts.count)
+
+
+def test_one_part_equals_none(network):
+    whole = embed_network(network, resolve(assignments=[*SMALL, "partition.n_max=300"]), 0, np.empty(0, np.int64))
+    assert whole.parts.count == 1
+    assert len(whole.parts.shared) == 0
