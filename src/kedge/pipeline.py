@@ -141,8 +141,8 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     return build_problem(left, right, resolved, columns, config.read.contradictory)
 
 
-def calibrate(problem: Problem, config: Config) -> Calibrator:
-    """Learn what scores mean from anchors that the method did not see."""
+def calibrate(problem: Problem, config: Config, given: int | None = None) -> Calibrator:
+    """Learn what scores mean from anchors that the method did not see; drawn from the first `given` of them."""
     method = _method(config)
     return fit_calibrator(
         problem,
@@ -151,6 +151,7 @@ def calibrate(problem: Problem, config: Config) -> Calibrator:
         folds=config.decide.folds,
         candidates=config.candidates,
         seed=config.seed,
+        given=given,
     )
 
 
@@ -183,11 +184,12 @@ def match_to_run(
     seconds, megabytes = estimate_cost(problem.left, problem.right)
     progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
     hashes = {name: hash_file(path) for name, path in given.items()}
+    given_anchors = len(problem.anchors)
     problem, learned = _with_decisions(directory, problem, hashes, progress)
     identity = Identity(hashes, config.model_dump(mode="json"))
     with open_run(directory, identity, force, _LASTING) as run:
         run.on_stage = progress.stage
-        solution = _solve_in(run, problem, config)
+        solution = _solve_in(run, problem, config, given_anchors)
         summary = {
             "run": str(directory),
             "matches": len(solution.matches.partners("match")),
@@ -225,7 +227,7 @@ def _with_decisions(
     return problem, {"confirmed": learned.confirmed, "rejected": learned.rejected}
 
 
-def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
+def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solution:
     run.write("config.toml", TEXT, to_toml(config))
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
@@ -239,7 +241,10 @@ def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
     )
     config = Config.model_validate(settled)
     record = run.stage(
-        "calibrate on held-out anchors", "model/calibration.json", JSON, lambda: to_plain(calibrate(problem, config))
+        "calibrate on held-out anchors",
+        "model/calibration.json",
+        JSON,
+        lambda: to_plain(calibrate(problem, config, given)),
     )
     calibrator = from_plain(Calibrator, record)
     heard: list[Evidence] = []
