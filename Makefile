@@ -12,10 +12,18 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $(STAMP)
 
+# The browser tests need Chromium; without the rights to install it they skip and say so.
+BROWSER := $(VENV)/.browser
+$(BROWSER): $(STAMP)
+	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && \
+		apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } || \
+		echo "Chromium is missing and cannot be installed here: browser tests will skip"
+	@touch $(BROWSER)
+
 demo: $(STAMP)
 	$(BIN)/kedge demo -o demo-run
 
-test: $(STAMP)
+test: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(STAMP)
@@ -24,7 +32,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_import_order.py
 
-screenshots: $(STAMP)
+screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
 
 bench: $(STAMP)

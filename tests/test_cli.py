@@ -177,6 +177,26 @@ def test_synth_gives_the_same_bytes_for_the_same_seed(pair, tmp_path):
     assert "is not empty" in result.stderr
 
 
+def test_explain_adds_up_also_for_a_pair_that_is_rejected(run, tmp_path):
+    rows = pq.read_table(run / "matches.parquet").to_pylist()
+    best = max((row for row in rows if row["assigned"]), key=lambda row: row["probability"])
+    other = next(row["right"] for row in rows if row["right"] != best["right"])
+    for right in (best["right"], other):
+        told = json.loads(kedge("explain", run, best["left"], right, "--json").stdout)
+        parts = told["prior"] + sum(reason["weight"] for reason in told["hits"] + told["misses"])
+        assert told["log_odds"] == pytest.approx(parts)
+    told = json.loads(kedge("explain", run, best["left"], best["right"], "--json").stdout)
+    assert told["probability"] == pytest.approx(best["probability"])
+    assert told["hits"], "somebody spoke for the surest match"
+    plot = tmp_path / "why.svg"
+    text = kedge("explain", run, best["left"], best["right"], "--plot", plot).stdout
+    assert best["left"] in text
+    assert "total" in text
+    assert plot.read_text().startswith("<svg")
+    assert "no left account 'nobody'" in kedge("explain", run, "nobody", best["right"], code=2).stderr
+    assert "exchange the two" in kedge("explain", run, best["right"], best["left"], code=2).stderr
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz"])
 def test_embed_writes_a_vector_an_account(pair, tmp_path, kind):
     import numpy as np

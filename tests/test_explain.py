@@ -77,7 +77,7 @@ def test_a_pair_that_is_no_candidate_is_explained_too(problem, matches):
     assert found.probability is None
     assert found.verdict.startswith("not a candidate")
     assert found.runner_up.right == "right0"
-    assert "left3 is matched elsewhere" in as_text(found)
+    assert "the match of left3 is no neighbour" in as_text(found)
 
 
 def test_dict_is_json(problem, matches):

@@ -16,6 +16,7 @@ ORDER = [
     "communities",
     "breakdown",
     "config",
+    "decisions",
     "ingest",
     "synth",
     "spmm",

@@ -53,7 +53,7 @@ def test_every_fusion_and_level_trains(network, levels, fusion):
 
 @pytest.mark.parametrize("start", ["free", "autoencoder", "given"])
 def test_every_start_trains(network, start):
-    features = np.random.default_rng(0).normal(size=(120, 5)) + (np.arange(120) % 4)[:, None]
+    features = np.random.default_rng(0).normal(size=(120, 5)) / 4 + np.eye(5)[np.arange(120) % 4]
     fit = embed(network, config(f"mgcn.start={start}", "mgcn.dropout=0"), 0, features=features)
     assert fit.trained
 

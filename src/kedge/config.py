@@ -82,15 +82,16 @@ class DecideConfig(Stage):
 class EvidenceConfig(Stage):
     """How evidence travels from matched accounts to their neighbours."""
 
+    form: Literal["auto", "sparse", "dense"] = Field(
+        default="auto", description="dense assumes that everybody has a partner; auto: what held-back anchors prefer"
+    )
     rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
     candidates: int = Field(default=10, ge=1, description="best candidates of an account heard in a round")
     keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
     first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round")
     temperature: float = Field(default=1.0, gt=0, description="divides log-odds before they become beliefs")
-    work: float = Field(
-        default=200.0, gt=0, description="pairs spoken to in a round, per edge, before hubs fall silent"
-    )
-    dense_cells: int = Field(default=4_000_000, ge=0, description="largest n1 x n2 where the dense form is tried too")
+    work: float = Field(default=200.0, gt=0, description="pairs spoken to a round and edge before hubs fall silent")
+    dense_cells: int = Field(default=2_000_000, ge=0, description="largest n1 x n2 where the dense form is tried too")
     least_belief: float = Field(default=0.01, gt=0, lt=1, description="smaller beliefs say nothing to neighbours")
 
 
@@ -152,7 +153,7 @@ class HypergraphConfig(Stage):
         default=0.15, gt=0, lt=1, description="how likely the random walk returns to its centre at each step"
     )
     sharpness: float = Field(
-        default=0.5, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
+        default=1.0, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
     )
     front: int = Field(default=128, ge=1, description="accounts that a random walk carries on from at each step")
     max_entries: int = Field(
@@ -174,8 +175,9 @@ class MgcnConfig(Stage):
 
     dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
     layers: int = Field(default=1, ge=1, description="convolutions at each level (the paper's K)")
-    levels: Literal["both", "simple", "hypergraph"] = Field(
-        default="both", description="which levels convolve: within hyperedges (simple), over the hypergraph, or both"
+    levels: Literal["both", "simple", "hypergraph", "none"] = Field(
+        default="both",
+        description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)",
     )
     fusion: Literal["concat", "basis", "sum", "linear"] = Field(
         default="linear",
@@ -203,7 +205,13 @@ class MgcnConfig(Stage):
     )
     length: float = Field(default=3.0, gt=0, description="the squared length of unit vectors to start from")
     dropout: float = Field(
-        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each step leaves out"
+        default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each training step leaves out"
+    )
+    drop_hyperedges: float = Field(
+        default=0.5, ge=0, lt=1, description="share of hyperedges that each training step leaves out"
+    )
+    drop_output: float = Field(
+        default=0.0, ge=0, lt=1, description="share of the last vectors' entries that each training step leaves out"
     )
     start: Literal["free", "autoencoder", "given"] = Field(
         default="free",
@@ -217,7 +225,7 @@ class MgcnConfig(Stage):
     pool: int = Field(default=512, ge=1, description="noise accounts drawn at each step for all edges together")
     learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
     clip: float = Field(default=10.0, gt=0, description="longest gradient taken as it is; longer ones are shortened")
-    steps: int = Field(default=400, ge=1, description="training steps at most")
+    steps: int = Field(default=300, ge=1, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -225,7 +233,7 @@ class MgcnConfig(Stage):
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=5, ge=1, description="looks without a better one before training stops")
+    patience: int = Field(default=8, ge=1, description="looks without a better one before training stops")
     refit: bool = Field(default=False, description="train again with all edges for the number of steps found")
 
 
@@ -246,7 +254,31 @@ class Config(Stage):
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
-    "paper": {"partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0}},
+    # The paper's settings, with the smallest changes that can be computed and that train (docs/mgcn.md): the 32 nearest
+    # accounts within 10 hops instead of all of them, summation instead of a block for each account's hyperedge, edges
+    # and noise weighed alike, and a skip connection around each layer.
+    "paper": {
+        "method": "mgcn",
+        "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
+        "hypergraph": {"nearest": 32, "hops": 10},
+        "mgcn": {
+            "dimensions": 200,
+            "layers": 2,
+            "fusion": "sum",
+            "share": False,
+            "theta": "paper",
+            "activation": "relu",
+            "skip": True,
+            "transform": True,
+            "identity": False,
+            "unit": False,
+            "dropout": 0.0,
+            "drop_hyperedges": 0.0,
+            "weighing": "mean",
+            "negatives": 5,
+            "learning_rate": 0.01,
+        },
+    },
 }
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,18 +18,22 @@ from kedge import evaluate
 from kedge.alignment import Alignment
 from kedge.breakdown import breakdown
 from kedge.config import Config, to_toml
+from kedge.decisions import learn
 from kedge.errors import KedgeError
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
-from kedge.methods import METHODS
+from kedge.link.evidence import Evidence, terms
+from kedge.link.explain import Explanation, explain
+from kedge.methods import METHODS, settle
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
     JSON,
     NETWORK,
+    SPARSE,
     TABLE,
     TEXT,
     Identity,
@@ -37,12 +41,14 @@ from kedge.store import (
     cpu_seconds,
     from_plain,
     hash_file,
+    load_column,
     open_run,
     peak_mb,
+    read_decisions,
     read_manifest,
     to_plain,
 )
-from kedge.types import IntArray, Matches, Problem
+from kedge.types import DECISIONS, IntArray, Matches, Problem
 
 __all__ = [
     "Contents",
@@ -50,13 +56,19 @@ __all__ = [
     "Progress",
     "Silent",
     "Solution",
+    "explain_pair",
     "load_contents",
+    "load_decided",
+    "load_evidence",
     "load_matches",
     "load_run",
     "match",
     "match_to_run",
     "measure",
 ]
+
+_SUPPORT: Final = "model/support.npz"
+_LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
 
 
 class Progress(Protocol):
@@ -129,8 +141,8 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     return build_problem(left, right, resolved, columns, config.read.contradictory)
 
 
-def calibrate(problem: Problem, config: Config) -> Calibrator:
-    """Learn what scores mean from anchors that the method did not see."""
+def calibrate(problem: Problem, config: Config, given: int | None = None) -> Calibrator:
+    """Learn what scores mean from anchors that the method did not see; drawn from the first `given` of them."""
     method = _method(config)
     return fit_calibrator(
         problem,
@@ -139,6 +151,7 @@ def calibrate(problem: Problem, config: Config) -> Calibrator:
         folds=config.decide.folds,
         candidates=config.candidates,
         seed=config.seed,
+        given=given,
     )
 
 
@@ -147,6 +160,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
     progress.stage("calibrating on held-out anchors")
+    config = settle(problem, config, config.seed)
     calibrator = calibrate(problem, config)
     progress.stage(f"scoring pairs ({config.method})")
     alignment = _method(config)(problem, config, config.seed)
@@ -169,13 +183,17 @@ def match_to_run(
         progress.note(note)
     seconds, megabytes = estimate_cost(problem.left, problem.right)
     progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
-    identity = Identity({name: hash_file(path) for name, path in given.items()}, config.model_dump(mode="json"))
-    with open_run(directory, identity, force) as run:
+    hashes = {name: hash_file(path) for name, path in given.items()}
+    given_anchors = len(problem.anchors)
+    problem, learned = _with_decisions(directory, problem, hashes, progress)
+    identity = Identity(hashes, config.model_dump(mode="json"))
+    with open_run(directory, identity, force, _LASTING) as run:
         run.on_stage = progress.stage
-        solution = _solve_in(run, problem, config)
+        solution = _solve_in(run, problem, config, given_anchors)
         summary = {
             "run": str(directory),
             "matches": len(solution.matches.partners("match")),
+            "decisions": learned,
             "metrics": measure(solution, test, config.seed),
             "cpu_seconds": round(cpu_seconds() - started, 3),
             "peak_mb": round(peak_mb(), 1),
@@ -194,29 +212,78 @@ def _break_down(solution: Solution, test: IntArray | None, config: Config) -> di
     return breakdown(solution.problem, matches, test, [0.0, *threshold_grid(threshold)], config.seed)
 
 
-def _solve_in(run: Run, problem: Problem, config: Config) -> Solution:
+def _with_decisions(
+    directory: Path, problem: Problem, hashes: dict[str, dict[str, Any]], progress: Progress
+) -> tuple[Problem, dict[str, int]]:
+    """The problem with what reviewers decided in this directory; it becomes part of what identifies the run."""
+    state = read_decisions(directory)
+    settled = None if state is None else state.settled()
+    if not settled:
+        return problem, {"confirmed": 0, "rejected": 0}
+    hashes["decisions"] = {"name": "decisions.sqlite", "sha256": settled.digest}
+    problem, learned = learn(problem, settled)
+    for note in learned.notes:
+        progress.note(note)
+    return problem, {"confirmed": learned.confirmed, "rejected": learned.rejected}
+
+
+def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solution:
     run.write("config.toml", TEXT, to_toml(config))
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
-    run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: {"anchors": np.asarray(problem.anchors)})
+    known = {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)}
+    run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
+    settled = run.stage(
+        "settle what the method leaves open",
+        "model/settled.json",
+        JSON,
+        lambda: settle(problem, config, config.seed).model_dump(mode="json"),
+    )
+    config = Config.model_validate(settled)
     record = run.stage(
-        "calibrate on held-out anchors", "model/calibration.json", JSON, lambda: to_plain(calibrate(problem, config))
+        "calibrate on held-out anchors",
+        "model/calibration.json",
+        JSON,
+        lambda: to_plain(calibrate(problem, config, given)),
     )
     calibrator = from_plain(Calibrator, record)
+    heard: list[Evidence] = []
     alignment = run.stage(
-        f"score pairs ({config.method})",
-        "model/scores.npz",
-        ALIGNMENT,
-        lambda: _method(config)(problem, config, config.seed),
+        f"score pairs ({config.method})", "model/scores.npz", ALIGNMENT, lambda: _score(problem, config, heard)
     )
+    if config.method == "evidence":
+        # The beliefs explain single pairs later; computed here only if a kill came between the two stages.
+        run.stage(
+            "keep the beliefs",
+            _SUPPORT,
+            SPARSE,
+            lambda: (heard or [_hear(problem, config)])[0].support,
+        )
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
 
 
+def _score(problem: Problem, config: Config, heard: list[Evidence]) -> Alignment:
+    """The method's scores; evidence is also handed out, since explanations need more than its scores."""
+    if config.method != "evidence":
+        alignment: Alignment = _method(config)(problem, config, config.seed)
+        return alignment
+    from kedge.methods.evidence import scores
+
+    heard.append(_hear(problem, config))
+    return scores(problem, heard[0])
+
+
+def _hear(problem: Problem, config: Config) -> Evidence:
+    from kedge.methods.evidence import hear
+
+    return hear(problem, config, config.seed)
+
+
 def _refuse_unfinished(directory: Path) -> Mapping[str, Any]:
     manifest = read_manifest(directory)
-    if not (directory / "matches.parquet").exists():
+    if "decide" not in manifest["stages"] or not (directory / "matches.parquet").exists():
         raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
     return manifest
 
@@ -228,9 +295,35 @@ def load_run(directory: Path) -> tuple[Solution, Config, Mapping[str, Any]]:
     return _load_solution(directory, config), config, manifest
 
 
-def _load_solution(directory: Path, config: Config) -> Solution:
+def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str, Any]]:
+    """A finished run as it was decided, without its scores: quicker than `load_run` where only looking is meant."""
+    manifest = _refuse_unfinished(directory)
+    problem = _load_problem(directory)
+    file = directory / "matches.parquet"
+    coded = {name: load_column(file, name, coded=True) for name in ("left", "right", "decision")}
+    found = {
+        "left": problem.left.find(coded["left"].dictionary),
+        "right": problem.right.find(coded["right"].dictionary),
+        "decision": np.array([DECISIONS.index(word) for word in coded["decision"].dictionary.to_pylist()], np.int8),
+    }
+    plain = ("rank", "score", "probability", "margin", "counterpart", "assigned")
+    matches = Matches(
+        left_ids=problem.left.ids,
+        right_ids=problem.right.ids,
+        **{name: found[name][np.asarray(coded[name].indices)] for name in found},
+        **{name: load_column(file, name).to_numpy(zero_copy_only=False) for name in plain},
+    )
+    return problem, matches, Config.model_validate(manifest["config"]), manifest
+
+
+def _load_problem(directory: Path) -> Problem:
     left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
-    problem = Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"])
+    known = ARRAYS.load(directory / "networks" / "anchors.npz")
+    return Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
+
+
+def _load_solution(directory: Path, config: Config) -> Solution:
+    problem = _load_problem(directory)
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
@@ -276,6 +369,15 @@ def load_contents(directory: Path) -> Contents:
     )
 
 
+def load_evidence(directory: Path, problem: Problem, config: Config) -> Evidence | None:
+    """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
+    if config.method != "evidence" or not (directory / _SUPPORT).exists():
+        return None
+    from kedge.methods.evidence import recall
+
+    return recall(problem, SPARSE.load(directory / _SUPPORT))
+
+
 def load_matches(directory: Path, candidates: int) -> pa.Table:
     """The table of matches of a finished run, decided anew where more candidates are asked for than it kept."""
     config = Config.model_validate(_refuse_unfinished(directory)["config"])
@@ -307,3 +409,26 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
         "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
         "test_pairs": len(pairs),
     }
+
+
+def explain_pair(directory: Path, left: str, right: str) -> Explanation:
+    """Why the run thinks what it thinks of two accounts, given by their ids."""
+    problem, matches, config, _ = load_decided(directory)
+    accounts = []
+    for side, network, name in (("left", problem.left, left), ("right", problem.right, right)):
+        account = int(network.find([name])[0])
+        if account < 0:
+            other = problem.right if side == "left" else problem.left
+            hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
+            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=directory, remedy="check the id")
+        accounts.append(account)
+    evidence = load_evidence(directory, problem, config)
+    u, v = accounts
+    if evidence is None:
+        note = f"the method {config.method} leaves no evidence of single neighbours"
+        return explain(problem, matches, u, v, lambda _left, _right: [], notes=(note,))
+    found = terms(problem, evidence, u, v)
+    # The comparison of degrees belongs to no neighbour: it is where the waterfall begins.
+    prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
+    neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
+    return explain(problem, matches, u, v, lambda _left, _right: neighbours, prior=prior)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, embedding, exporting, matching, reporting, synthesis
+from kedge.cli import about, data, embedding, explaining, exporting, matching, reporting, reviewing, synthesis
 
 __all__ = ["app", "main"]
 
@@ -43,6 +43,9 @@ for _command in (
     matching.match,
     matching.evaluate,
     reporting.report,
+    reviewing.review,
+    reviewing.decisions,
+    explaining.explain,
     exporting.export,
     embedding.embed,
     synthesis.synth,

@@ -50,7 +50,7 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
     )
     stored = np.arange(k) < counts[:, None]
     scaled = np.minimum(mass / np.maximum(mass[:, :1], np.finfo(np.float64).tiny), 1.0)
-    # Most of a walk's probability stays at its centre: taken as it is, Θ and Σ_e A_e are close to the identity.
+    # Most of a walk's probability stays at its centre; a power below 1 lets the other members count for more.
     p = (scaled**config.sharpness).astype(np.float32)
     edges = np.broadcast_to(np.arange(len(centres))[:, None], stored.shape)
     return Hypergraph(csr_array((p[stored], (nearest[stored], edges[stored])), shape=shape))

@@ -60,17 +60,28 @@ def list_ball(indptr: IntArray, indices: IntArray, centres: IntArray, hops: int,
 
 
 @numba.njit(cache=True)
-def _keep_largest(accounts, size, mass, keep, moved):  # type: ignore[no-untyped-def] # pragma: no cover
-    """Drop all but the `keep` heaviest accounts of a walk's front; equal masses keep the smaller number."""
+def _keep_largest(accounts, size, mass, keep):  # type: ignore[no-untyped-def] # pragma: no cover
+    """Move the `keep` heaviest accounts to the front and return how many; equal masses keep the smaller number.
+
+    By selection, not by sorting: a walk's front has thousands of accounts, of which a hundred go on.
+    """
     if size <= keep:
         return size
-    front = np.sort(accounts[:size])
-    order = np.argsort(-mass[front], kind="mergesort")
-    for place in range(keep, size):
-        mass[front[order[place]]] = 0.0
-    for place in range(keep):
-        moved[place] = front[order[place]]
-    accounts[:keep] = moved[:keep]
+    weights = np.empty(size)
+    for place in range(size):
+        weights[place] = mass[accounts[place]]
+    least = np.partition(weights, size - keep)[size - keep]
+    kept, level = 0, 0
+    tied = np.empty(size, np.int64)
+    for place in range(size):
+        account = accounts[place]
+        if mass[account] > least:
+            accounts[kept] = account
+            kept += 1
+        elif mass[account] == least:
+            tied[level] = account
+            level += 1
+    accounts[kept:keep] = np.sort(tied[:level])[: keep - kept]
     return keep
 
 
@@ -105,6 +116,8 @@ def walk_nearest(
     spread = np.zeros(n)
     front = np.empty(n, np.int64)
     ahead = np.empty(n, np.int64)
+    touched = np.empty(n, np.int64)
+    reached_now = np.empty(n, np.int64)
     for i in range(len(centres)):
         centre = centres[i]
         front[0], size = centre, 1
@@ -126,25 +139,28 @@ def walk_nearest(
                             found += 1
                         spread[neighbour] += flow * weights[entry]
                 mass[account] = 0.0
-            size = _keep_largest(ahead, found, spread, keep, front)
+            touched[:found] = ahead[:found]
+            size = _keep_largest(ahead, found, spread, keep)
             for place in range(size):
                 account = ahead[place]
                 front[place] = account
                 mass[account] = spread[account]
-                spread[account] = 0.0
                 if total[account] == 0.0:
                     reached[held] = account
                     held += 1
                 total[account] += share * mass[account]
+            for place in range(found):
+                spread[touched[place]] = 0.0
             if size == 0:
                 break
         for place in range(size):
             mass[front[place]] = 0.0
         own = total[centre]
+        reached_now[:held] = reached[:held]
         total[centre] = np.inf  # the centre stands first whatever its mass
-        chosen = np.sort(reached[:held])
+        count = _keep_largest(reached_now, held, total, k)
+        chosen = np.sort(reached_now[:count])
         order = np.argsort(-total[chosen], kind="mergesort")
-        count = min(k, held)
         counts[i] = count
         for place in range(count):
             nearest[i, place] = chosen[order[place]]

@@ -106,9 +106,15 @@ class Calibrator:
         return self.rule.says_link(problem, alignment, pairs)
 
 
-def hold_outs(problem: Problem, share: float, seed: int, folds: int = 1) -> list[tuple[Problem, IntArray]]:
-    """`folds` disjoint draws of a share of the anchors: the problem without them, and them."""
-    anchors = problem.anchors
+def hold_outs(
+    problem: Problem, share: float, seed: int, folds: int = 1, given: int | None = None
+) -> list[tuple[Problem, IntArray]]:
+    """`folds` disjoint draws of a share of the anchors: the problem without them, and them.
+
+    given: only the first so many anchors are drawn from. Those that a reviewer confirmed stand behind them; they were
+    asked about because they were hard, so they would say nothing true about the rest.
+    """
+    anchors = problem.anchors[:given]
     if len(anchors) == 0 or share <= 0:
         return []
     order = np.random.default_rng(seed).permutation(len(anchors))
@@ -117,8 +123,8 @@ def hold_outs(problem: Problem, share: float, seed: int, folds: int = 1) -> list
     result = []
     for start in range(0, min(folds * count, len(anchors)), count):
         chosen = order[start : start + count]
-        kept = np.sort(np.setdiff1d(order, chosen))
-        result.append((replace(problem, anchors=anchors[kept]), anchors[np.sort(chosen)]))
+        kept = np.setdiff1d(np.arange(len(problem.anchors)), chosen)
+        result.append((replace(problem, anchors=problem.anchors[kept]), anchors[np.sort(chosen)]))
     return result
 
 
@@ -136,15 +142,16 @@ def calibrate(
     folds: int = 0,
     candidates: int = 10,
     seed: int = 0,
+    given: int | None = None,
 ) -> Calibrator:
     """Hide anchors, run `method(problem, seed)` without them, fit; `folds = 0` takes as many as it takes to see enough.
 
     Each fold is one more run of the method: one where a share of the anchors is 1,200 or more, up to 1 / share below.
     """
     most = max(1, int(1 / share)) if share > 0 else 1
-    hidden = max(1, round(share * len(problem.anchors)))
+    hidden = max(1, round(share * len(problem.anchors[:given])))
     count = min(most, folds or -(-_ENOUGH // hidden))
-    made = [Fold(p, method(p, seed), hidden) for p, hidden in hold_outs(problem, share, seed, count)]
+    made = [Fold(p, method(p, seed), hidden) for p, hidden in hold_outs(problem, share, seed, count, given)]
     return fit_folds(made, candidates=candidates, seed=seed)
 
 

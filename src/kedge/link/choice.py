@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, Literal
 
 import numpy as np
@@ -18,10 +19,8 @@ __all__ = ["FORMS", "choose", "ranking_scores"]
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
 
-_SHARE = 0.3  # of the anchors are held back
+_FOLDS = 3
 _LEAST_HELD = 20  # fewer cannot tell two forms apart
-_NEGLIGIBLE = 0.01  # a smaller difference in mean reciprocal rank decides nothing
-_ONE_SIZE = 0.95  # from this ratio of sizes on, full overlap is the first guess
 _RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
 
 
@@ -56,22 +55,20 @@ def _reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
 def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:
     """The form with the better mean reciprocal rank on held-back anchors; sparse where that cannot be tried.
 
-    The dense form is tried only where n_1 × n_2 is small and enough anchors can be held back. Where the difference is
-    within two standard errors the sizes decide: networks of nearly one size may well overlap fully, as the dense
-    form assumes, others cannot.
+    The dense form is tried only where n_1 × n_2 is small and enough anchors can be held back. Each anchor is held back
+    once, so the two forms are compared on all of them; equal ones leave it at sparse, which assumes less. (Letting
+    equal sizes decide close cases was tried: on planted pairs of one size that overlap by 60 to 95 % it cost up to
+    0.11 in mean reciprocal rank.)
     """
-    held_count = int(_SHARE * len(problem.anchors))
-    sizes = sorted((problem.left.n, problem.right.n))
-    if sizes[0] * sizes[1] > config.dense_cells or held_count < _LEAST_HELD:
+    count = len(problem.anchors)
+    if problem.left.n * problem.right.n > config.dense_cells or count // _FOLDS < _LEAST_HELD:
         return "sparse"
-    order = np.random.default_rng(seed).permutation(len(problem.anchors))
-    held, shown = problem.anchors[order[:held_count]], problem.anchors[np.sort(order[held_count:])]
-    trial = Problem(problem.left, problem.right, shown, problem.rejected)
-    sparse, dense = (
-        _reciprocal_ranks(ranking_scores(FORMS[name](trial, config)), held) for name in ("sparse", "dense")
-    )
-    gain = float((dense - sparse).mean())
-    doubt = max(2 * float((dense - sparse).std() / np.sqrt(held_count)), _NEGLIGIBLE)
-    if abs(gain) <= doubt:
-        return "dense" if sizes[0] >= _ONE_SIZE * sizes[1] else "sparse"
+    gain = 0.0
+    for fold in np.array_split(np.random.default_rng(seed).permutation(count), _FOLDS):
+        trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
+        sparse, dense = (
+            _reciprocal_ranks(ranking_scores(FORMS[name](trial, config)), problem.anchors[fold])
+            for name in ("sparse", "dense")
+        )
+        gain += float((dense - sparse).sum())
     return "dense" if gain > 0 else "sparse"

@@ -15,7 +15,7 @@ import numpy as np
 
 from kedge.types import DECISIONS, Matches, Problem
 
-__all__ = ["Candidate", "EvidenceSource", "Explanation", "Reason", "Term", "as_dict", "as_text", "explain"]
+__all__ = ["Candidate", "EvidenceSource", "Explanation", "Reason", "Term", "as_dict", "as_text", "explain", "steps_of"]
 
 
 class Term(Protocol):
@@ -210,13 +210,7 @@ def as_text(explanation: Explanation, most: int = 10, width: int = 24) -> str:
         lines.append(f"  probability that {_plain(e.left)} has a counterpart at all: {e.counterpart:.3f}")
     if e.similarity is not None:
         lines.append(f"  similarity {e.similarity:.3f}")
-    steps = [("prior", e.prior)] if e.prior else []
-    for reasons, what, order in ((e.hits, "matched neighbours", 1), (e.misses, "neighbours without match", -1)):
-        ranked = sorted(reasons, key=lambda r: -abs(r.weight))
-        shown = sorted(ranked[:most], key=lambda r: -order * r.weight)
-        steps += [(_name(r), r.weight) for r in shown]
-        if ranked[most:]:
-            steps.append((f"{len(ranked) - most} more {what}", sum(r.weight for r in ranked[most:])))
+    steps = steps_of(e, most)
     if steps:
         lines += ["", "  evidence (log-odds)", *_waterfall([*steps, ("total", e.log_odds)], width)]
     else:
@@ -231,11 +225,27 @@ def as_text(explanation: Explanation, most: int = 10, width: int = 24) -> str:
     return "\n".join(lines) + "\n"
 
 
+def steps_of(explanation: Explanation, most: int = 10) -> list[tuple[str, float]]:
+    """The steps of the waterfall: what each is, and what it adds; they sum to the log-odds.
+
+    At most `most` hits and misses each stand alone; the rest is summed up in one step.
+    """
+    e = explanation
+    steps = [("number of neighbours on either side", e.prior)] if e.prior else []
+    for reasons, what, order in ((e.hits, "matched neighbours", 1), (e.misses, "neighbours without match", -1)):
+        ranked = sorted(reasons, key=lambda r: -abs(r.weight))
+        shown = sorted(ranked[:most], key=lambda r: -order * r.weight)
+        steps += [(_name(r), r.weight) for r in shown]
+        if ranked[most:]:
+            steps.append((f"{len(ranked) - most} more {what}", sum(r.weight for r in ranked[most:])))
+    return steps
+
+
 def _name(reason: Reason) -> str:
     if reason.left is None:
-        return f"{_plain(reason.right or '')} is matched elsewhere (belief {reason.belief:.2f})"
+        return f"the match of {_plain(reason.right or '')} is no neighbour (belief {reason.belief:.2f})"
     if reason.right is None:
-        return f"{_plain(reason.left)} is matched elsewhere (belief {reason.belief:.2f})"
+        return f"the match of {_plain(reason.left)} is no neighbour (belief {reason.belief:.2f})"
     return f"{_plain(reason.left)} = {_plain(reason.right)} (belief {reason.belief:.2f})"
 
 

@@ -9,7 +9,7 @@ from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.types import Problem
 
-__all__ = ["METHODS", "Method"]
+__all__ = ["METHODS", "Method", "settle"]
 
 
 class Method(Protocol):
@@ -36,3 +36,11 @@ METHODS: Final[dict[str, Method]] = {
     "evidence": _later("evidence:align"),
     "mgcn": _later("mgcn:align"),
 }
+
+
+def settle(problem: Problem, config: Config, seed: int) -> Config:
+    """What a method decides once for a problem, before it runs on it with more and fewer anchors."""
+    if config.method != "evidence":
+        return config
+    settled: Config = import_module("kedge.methods.evidence").settle(problem, config, seed)
+    return settled

@@ -8,21 +8,57 @@ from scipy.sparse import csr_array
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.link.choice import FORMS, choose, ranking_scores
+from kedge.link.evidence import Evidence, edge_rates
+from kedge.link.profile import profile
 from kedge.types import Problem
 
-__all__ = ["align"]
+__all__ = ["align", "hear", "recall", "scores", "settle"]
 
 
 def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
-    """Scores of the candidate pairs that evidence reaches, anchors above them, with the log-odds as strength.
+    """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
+    return scores(problem, hear(problem, config, seed))
+
+
+def hear(problem: Problem, config: Config, seed: int) -> Evidence:
+    """All that evidence says, in the form that the configuration names or held-back anchors prefer."""
+    form = settle(problem, config, seed).evidence.form
+    return FORMS[form](problem, config.evidence)
+
+
+def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
+    """Candidates ranked by belief, with the log-odds as strength; anchors lead everything.
 
     Log-odds say more about how sure a pair is than beliefs raised for assigned pairs: with them the calibration error
     of the probabilities is up to half (arxiv-multiplex-2-12 0.056 -> 0.025).
     """
-    form = FORMS[choose(problem, config.evidence, seed)]
-    evidence = form(problem, config.evidence)
     ranked = ranking_scores(evidence)
     left, right = problem.anchors.T
     top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
     anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
     return SparseAlignment(csr_array(ranked + anchors), evidence.log_odds)
+
+
+def recall(problem: Problem, support: csr_array) -> Evidence:
+    """As much of the evidence as `link.evidence.terms` needs, from the beliefs that a run kept."""
+    s, t = edge_rates(problem)
+    empty: csr_array = csr_array(support.shape, dtype=np.float64)
+    return Evidence(
+        log_odds=empty,
+        support=support,
+        beliefs=support,
+        assigned=np.zeros(0, bool),
+        profile=profile(problem),
+        s=s,
+        t=t,
+        rounds=0,
+        trace=(),
+    )
+
+
+def settle(problem: Problem, config: Config, seed: int) -> Config:
+    """The configuration with the form chosen, so that runs with fewer anchors need not choose again."""
+    if config.evidence.form != "auto":
+        return config
+    form = choose(problem, config.evidence, seed)
+    return config.model_copy(update={"evidence": config.evidence.model_copy(update={"form": form})})

@@ -88,7 +88,12 @@ def factor_theta(hypergraph: Hypergraph, normalisation: str = "edge") -> Sparse:
     return Sparse.of(csr_array(G.tocsr()))
 
 
-def convolve_hypergraph(G: Sparse, X: Tensor, W: Tensor | None, activation: str = "relu") -> Tensor:
-    """X^{k+1} = σ(Θ X^k W^k) (Eq. 8-9), [n, d], with Θ = G Gᵀ applied as two sparse products."""
-    Y = X if W is None else X @ W
-    return ACTIVATIONS[activation](spmm(G, spmm(G.transposed, Y)))
+def convolve_hypergraph(
+    G: Sparse, X: Tensor, W: Tensor | None, activation: str = "relu", weights: Tensor | None = None
+) -> Tensor:
+    """X^{k+1} = σ(Θ X^k W^k) (Eq. 8-9), [n, d], with Θ = G Gᵀ applied as two sparse products.
+
+    `weights` [m, 1], if any, weigh each hyperedge: Θ = G diag(weights) Gᵀ.
+    """
+    inside = spmm(G.transposed, X if W is None else X @ W)
+    return ACTIVATIONS[activation](spmm(G, inside if weights is None else inside * weights))

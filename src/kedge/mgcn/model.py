@@ -49,7 +49,7 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
         scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
         H = Hypergraph(csr_array((diags_array(scale) @ H.H).tocsr()).astype(np.float32).minimum(1.0))
     local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
-    if config.levels == "hypergraph":
+    if config.levels in ("none", "hypergraph"):
         local = ()
     elif config.fusion == "linear":
         local = Sparse.of(overlay(A_hat, csr_array(H.H)), symmetric=True)
@@ -84,9 +84,9 @@ class Mgcn(nn.Module):
             self.X0 = nn.Parameter(start)
         self.W, self.F, self.a, self.W_h = (nn.ParameterList() for _ in range(4))
         for _ in range(config.layers):
-            if config.levels != "hypergraph":
+            if config.levels in ("both", "simple"):
                 self._add_simple(generator)
-            if config.levels != "simple" and config.transform:
+            if config.levels in ("both", "hypergraph") and config.transform:
                 self.W_h.append(_draw_square(config, generator))
         self.log_length = nn.Parameter(torch.tensor(math.log(config.length)), requires_grad=config.unit)
         self.bias = nn.Parameter(torch.tensor(0.0), requires_grad=config.unit)
@@ -116,24 +116,36 @@ class Mgcn(nn.Module):
         return fuse(local, X, W, F, config.activation)
 
     def forward(self, generator: torch.Generator | None = None) -> Tensor:
-        """X^K [n, d]; with a generator, entries of X^0 are dropped at random as in training."""
+        """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training."""
         config = self.config
         X = self.X0 if self.enter is None else self.X0 @ self.enter
-        if generator is not None and config.dropout > 0:
-            kept = torch.rand(X.shape, generator=generator) >= config.dropout
-            X = X * kept.to(X.dtype).div_(1 - config.dropout)
-        if config.levels != "hypergraph":
+        if generator is not None:
+            X = _drop(X, config.dropout, generator)
+        if config.levels in ("both", "simple"):
             for k in range(config.layers):
                 Y = self._convolve_simple(k, X)
                 X = X + Y if config.skip else Y
-        if config.levels != "simple":
+        if config.levels in ("both", "hypergraph"):
+            # Without its own hyperedge an account is known by those of others, as across an edge not yet seen.
+            kept = torch.ones(self.operators.hyperedges, 1)
+            if generator is not None:
+                kept = _drop(kept, config.drop_hyperedges, generator)
             for k in range(config.layers):
                 W = self.W_h[k] if config.transform else None
-                Y = convolve_hypergraph(self.operators.G, X, W, config.activation)
+                Y = convolve_hypergraph(self.operators.G, X, W, config.activation, kept)
                 X = X + Y if config.skip else Y
+        if generator is not None:
+            X = _drop(X, config.drop_output, generator)
         if config.unit:
             X = normalize(X) * torch.exp(self.log_length / 2)
         return X
+
+
+def _drop(X: Tensor, share: float, generator: torch.Generator) -> Tensor:
+    """Entries left out at random, the others raised so that the mean stays."""
+    if share == 0:
+        return X
+    return X * (torch.rand(X.shape, generator=generator) >= share).to(X.dtype).div_(1 - share)
 
 
 def _draw(shape: tuple[int, int], generator: torch.Generator) -> Tensor:

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
 from kedge.types import Network
 
-__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "TEXT", "Format", "dump_json"]
+__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "TEXT", "Format", "dump_json", "load_column"]
 
 T = TypeVar("T")
 
@@ -46,6 +46,18 @@ def _load_table(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     return pq.read_table(path)
+
+
+def load_column(path: Path, name: str, coded: bool = False) -> pa.Array:
+    """One column of a table; `coded`: texts as a dictionary, which is far smaller where they repeat.
+
+    Column by column a large table never stands in memory as a whole.
+    """
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, read_dictionary=[name] if coded else None) as file:
+        column = file.read([name], use_threads=False)[name]
+    return column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
 
 
 def _dump_arrays(value: Mapping[str, NDArray[Any]], file: BinaryIO) -> None:

@@ -15,7 +15,7 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any, Final, TypeVar
 from kedge.config import differences
 from kedge.errors import KedgeError
 from kedge.store.atomic import TEMPORARY, translate_disk_errors, write_atomically
+from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format, dump_json
 
 __all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run", "peak_mb", "read_manifest"]
@@ -31,6 +32,8 @@ __all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run"
 T = TypeVar("T")
 MANIFEST: Final = "manifest.json"
 _FORMAT: Final = 1
+_GROWING: Final = "decisions"  # the one input that may change within a run
+_HARMLESS: Final = (TEMPORARY, ".lock", DECISIONS_FILE)
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
 
 
@@ -126,13 +129,16 @@ def _is_whole(path: Path, record: Mapping[str, Any]) -> bool:
 
 
 @contextlib.contextmanager
-def open_run(directory: Path, identity: Identity, force: bool = False) -> Iterator[Run]:
-    """Open a run directory for work: make it, resume it, or say why not. Holds its lock until the end."""
+def open_run(directory: Path, identity: Identity, force: bool = False, lasting: Collection[str] = ()) -> Iterator[Run]:
+    """Open a run directory for work: make it, resume it, or say why not. Holds its lock until the end.
+
+    New decisions of reviewers are no other run: all but the `lasting` stages are then forgotten and computed again.
+    """
     existed = directory.exists()
     if existed and not directory.is_dir():
         raise KedgeError("is a file", file=directory, remedy="give a directory for the run")
     manifest = read_manifest(directory) if (directory / MANIFEST).exists() else None
-    if manifest is None and existed and any(not p.name.startswith((TEMPORARY, ".lock")) for p in directory.iterdir()):
+    if manifest is None and existed and any(not p.name.startswith(_HARMLESS) for p in directory.iterdir()):
         raise KedgeError("is not empty and not a kedge run", file=directory, remedy="give a new directory")
     if manifest is not None and not force:
         _refuse_other(directory, manifest, identity)
@@ -143,8 +149,10 @@ def open_run(directory: Path, identity: Identity, force: bool = False) -> Iterat
         _take_lock(lock, directory)
         for leftover in directory.rglob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
-        if manifest is None or force:
+        if manifest is None or force or manifest["run_id"] != identity.run_id:
+            kept = {} if manifest is None or force else manifest["stages"]
             manifest = _new_manifest(identity)
+            manifest["stages"] = {name: record for name, record in kept.items() if name in lasting}
             write_atomically(directory / MANIFEST, lambda file: file.write(dump_json(manifest).encode()))
         yield Run(directory, manifest)
     finally:
@@ -201,8 +209,8 @@ def read_manifest(directory: Path) -> dict[str, Any]:
 
 
 def _refuse_other(directory: Path, manifest: Mapping[str, Any], identity: Identity) -> None:
-    old = {name: entry["sha256"] for name, entry in manifest["inputs"].items()}
-    new = {name: entry["sha256"] for name, entry in identity.inputs.items()}
+    old = {name: entry["sha256"] for name, entry in manifest["inputs"].items() if name != _GROWING}
+    new = {name: entry["sha256"] for name, entry in identity.inputs.items() if name != _GROWING}
     changed = [f"{name} is another file" for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name)]
     # Through JSON, so that tuples and lists compare equal.
     changed += differences(manifest["config"], json.loads(json.dumps(identity.config)))

@@ -1,0 +1,235 @@
+"""One training step of MGCN against a plain torch transcription of the same step, in the same run.
+
+    python benchmarks/mgcn_step.py
+
+A part of 15,000 accounts and 200,000 edges, 32 accounts a hyperedge, d = 200. The transcription uses torch.sparse
+products and gathers M noise accounts for both ends of each edge; both steps are forward, backward and Adam. Each
+runs in a process of its own for its peak memory; CPU seconds are the mean of several steps after a first one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import measuring
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch.nn.functional import normalize
+
+from kedge.config import MgcnConfig, resolve
+from kedge.hypergraph import build_hypergraph
+from kedge.mgcn.holdout import list_edges
+from kedge.mgcn.layers import ACTIVATIONS, factor_theta, normalise_adjacency
+from kedge.mgcn.model import Mgcn, prepare
+from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, sampled_loss
+from kedge.spmm import hold_memory
+from kedge.types import Network
+
+VARIANTS = {
+    "default": ["mgcn.dimensions=200"],
+    "linear": ["mgcn.dimensions=200", "mgcn.transform=true", "mgcn.layers=2", "mgcn.activation=tanh"],
+    "sum": ["mgcn.dimensions=200", "mgcn.transform=true", "mgcn.layers=2", "mgcn.activation=relu", "mgcn.fusion=sum"],
+}
+
+
+def make_part(n: int, edges: int, seed: int = 0) -> Network:
+    """A social-like part: circles of 60 with many edges inside, and hubs by a power law outside."""
+    rng = np.random.default_rng(seed)
+    circle = rng.integers(0, n // 60, n)
+    order = np.argsort(circle, kind="stable")
+    start = np.searchsorted(circle[order], circle)
+    size = np.bincount(circle)[circle]
+    weight = rng.pareto(1.5, n) + 1
+    inside = rng.choice(n, 3 * edges // 4, p=weight / weight.sum())
+    near = order[start[inside] + (rng.random(len(inside)) * size[inside]).astype(int)]
+    outside = rng.choice(n, (edges, 2), p=weight / weight.sum())
+    pairs = np.concatenate([np.stack([inside, near], 1), outside])
+    pairs = np.unique(np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1), axis=0)
+    return Network.from_edges(pairs[rng.permutation(len(pairs))[:edges]], n)
+
+
+def plain_matrix(matrix: csr_array) -> torch.Tensor:
+    rows = csr_array(matrix)
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(rows.indptr.astype(np.int64)),
+        torch.from_numpy(rows.indices.astype(np.int64)),
+        torch.from_numpy(rows.data.astype(np.float32)),
+        rows.shape,
+    ).to_sparse_coo()
+
+
+class Plain:
+    """The same model and objective, as one would write them down: torch.sparse, autograd, gathered negatives."""
+
+    def __init__(self, network: Network, model: Mgcn, settings: MgcnConfig, hypergraph: object) -> None:
+        self.model, self.settings = model, settings
+        H = hypergraph.H
+        if settings.share:
+            H = csr_array(H.multiply(1 / np.sqrt(H.multiply(H).sum(axis=1))[:, None]))
+        A_hat = normalise_adjacency(network)
+        if settings.fusion == "linear":
+            self.local = plain_matrix(A_hat.multiply(H @ H.T))
+        else:
+            members = csr_array(H.T.tocsr())
+            rows = np.repeat(np.arange(network.n), np.diff(H.indptr))
+            local = A_hat[rows].multiply(members[H.indices]).multiply(H.data[:, None])
+            self.local = plain_matrix(csr_array(local))
+            self.sums = plain_matrix(
+                csr_array((np.ones(len(rows), np.float32), (rows, np.arange(len(rows)))), (network.n, len(rows)))
+            )
+        G = factor_theta(hypergraph, settings.theta).forward
+        scipy_G = csr_array((G.values.numpy(), G.indices.numpy(), G.offsets.numpy()), shape=H.shape)
+        self.G, self.G_t = plain_matrix(scipy_G), plain_matrix(csr_array(scipy_G.T.tocsr()))
+        self.pairs, self.noise = torch.from_numpy(list_edges(network)), noise_weights(network)
+
+    def loss(self, draws: torch.Generator) -> torch.Tensor:
+        """One step's loss, with fresh noise for both ends of each edge."""
+        model, settings = self.model, self.settings
+        act = ACTIVATIONS[settings.activation]
+        X = model.X0
+        for k in range(settings.layers):
+            Y = act(torch.sparse.mm(self.local, X @ model.W[k] if settings.transform else X))
+            if settings.fusion == "sum":
+                Y = torch.sparse.mm(self.sums, Y)
+            Y = Y @ model.F[k] if settings.transform else Y
+            X = X + Y if settings.skip else Y
+        for k in range(settings.layers):
+            Y = X @ model.W_h[k] if settings.transform else X
+            Y = act(torch.sparse.mm(self.G, torch.sparse.mm(self.G_t, Y)))
+            X = X + Y if settings.skip else Y
+        X = torch.nn.functional.dropout(X, settings.dropout)
+        X = normalize(X) * torch.exp(model.log_length / 2) if settings.unit else X
+        M = settings.negatives
+        noise = torch.multinomial(self.noise, len(self.pairs) * 2 * M, replacement=True, generator=draws)
+        return sampled_loss(X, model.bias, self.pairs, noise.reshape(-1, 2, M), settings.weighing, M)
+
+
+def read_peak_mb() -> float:
+    """This process's own peak: getrusage would carry over that of the process it was forked from."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+
+
+def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[str, float]:
+    """CPU seconds a step and the process's peak memory, of `fast` or `plain`."""
+    torch.set_num_threads(1)
+    network = make_part(n, edges)
+    config = resolve(assignments=VARIANTS[variant])
+    settings = config.mgcn
+    hypergraph = build_hypergraph(network, config.hypergraph)
+    draws, drops = torch.Generator().manual_seed(0), torch.Generator().manual_seed(1)
+    start = torch.randn((n, settings.dimensions), generator=draws) / settings.dimensions**0.5
+    before = time.process_time()
+    if kind == "fast":
+        hold_memory()
+        model = Mgcn(prepare(network, hypergraph, settings), settings, start, draws)
+        table, noise = Edges.of(network), noise_weights(network)
+
+        def loss() -> torch.Tensor:
+            pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
+            return pooled_loss(model(drops), model.bias, table, pool, settings.weighing, settings.negatives)
+    else:
+        empty = prepare(network, hypergraph, settings.model_copy(update={"levels": "none"}))
+        model = Mgcn(empty, settings, start, draws)
+        plain = Plain(network, model, settings, hypergraph)
+
+        def loss() -> torch.Tensor:
+            return plain.loss(draws)
+
+    prepared = time.process_time() - before
+    optimiser = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=0.01)
+    spent: dict[str, float] = {"forward": 0.0, "backward": 0.0, "adam": 0.0}
+    for step in range(steps + 1):
+        marks = [time.process_time()]
+        value = loss()
+        marks.append(time.process_time())
+        optimiser.zero_grad()
+        value.backward()
+        marks.append(time.process_time())
+        optimiser.step()
+        marks.append(time.process_time())
+        if step:
+            for name, a, b in zip(spent, marks, marks[1:], strict=False):
+                spent[name] += (b - a) / steps
+    total = sum(spent.values())
+    return {**spent, "step": total, "prepare": prepared, "peak": read_peak_mb(), "loss": value.item()}
+
+
+def count_gflop(variant: str, n: int, edges: int) -> tuple[float, float]:
+    """GFLOP of dense and of sparse products in one step, forward and backward."""
+    network = make_part(n, edges)
+    config = resolve(assignments=VARIANTS[variant])
+    settings, d = config.mgcn, config.mgcn.dimensions
+    operators = prepare(network, build_hypergraph(network, config.hypergraph), settings)
+    dense = 3 * 2 * n * settings.pool * d
+    local = operators.local
+    # Within hyperedges the backward pass makes the forward products once more.
+    sparse = 2 * local.nnz if settings.fusion == "linear" else 3 * sum(part.local.nnz for part in local)
+    sparse += 4 * operators.G.nnz
+    sparse = settings.layers * 2 * d * sparse + 3 * 2 * d * network.edges
+    if settings.transform:
+        dense += settings.layers * 3 * 3 * 2 * n * d * d
+    return dense / 1e9, sparse / 1e9
+
+
+def measure_gemm() -> float:
+    """GFLOP/s of one core on a 2048 × 2048 product."""
+    torch.set_num_threads(1)
+    A = torch.randn(2048, 2048)
+    A @ A
+    before = time.process_time()
+    for _ in range(10):
+        A @ A
+    return 10 * 2 * 2048**3 / 1e9 / (time.process_time() - before)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--accounts", type=int, default=15000)
+    parser.add_argument("--edges", type=int, default=200000)
+    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--variants", default="default,linear,sum")
+    parser.add_argument("--one", nargs=2, metavar=("KIND", "VARIANT"), help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if asked.one:
+        print(json.dumps(time_steps(*asked.one, asked.accounts, asked.edges, asked.steps)))
+        return
+    rate = measure_gemm()
+    print(f"one part: {asked.accounts:,} accounts, {asked.edges:,} edges; GEMM {rate:.0f} GFLOP/s a core")
+    print(
+        f"{'variant':8} {'kind':6} {'step s':>8} {'forward':>8} {'backward':>8} {'adam':>6} {'peak MB':>8} {'ratio':>6}"
+    )
+    for variant in asked.variants.split(","):
+        found = {}
+        for kind in ("fast", "plain"):
+            steps = asked.steps if kind == "fast" else max(1, asked.steps // 3)
+            said = measuring.measure(
+                sys.executable, __file__, "--one", kind, variant, "--steps", str(steps),
+                "--accounts", str(asked.accounts), "--edges", str(asked.edges),
+            ).said  # fmt: skip
+            found[kind] = f = json.loads(said)
+            ratio = f["step"] / found["fast"]["step"]
+            print(
+                f"{variant:8} {kind:6} {f['step']:8.3f} {f['forward']:8.3f} {f['backward']:8.3f} {f['adam']:6.3f} "
+                f"{f['peak']:8.0f} {ratio:6.1f}",
+                flush=True,
+            )
+        dense, sparse = count_gflop(variant, asked.accounts, asked.edges)
+        spent = found["fast"]["step"]
+        floor = dense / rate
+        print(
+            f"{variant:8} {dense:.1f} GFLOP dense, {sparse:.2f} sparse: {(dense + sparse) / spent:.0f} GFLOP/s in all; "
+            f"dense products alone would take {floor:.3f} s, {floor / spent:.0%} of the step",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""What the review app knows of a run: arrays only, so that 100,000 matches fit beside everything else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kedge.config import Config
+from kedge.link.evidence import Evidence
+from kedge.pipeline import load_decided, load_evidence
+from kedge.review.order import information_order
+from kedge.types import FloatArray, IntArray, Matches, Problem
+
+__all__ = ["ReviewData", "from_solution", "load_review"]
+
+
+@dataclass(frozen=True)
+class ReviewData:
+    """A run for review.
+
+    `queue`: rows of `matches` that are assigned, the most informative first; `information` of each of them.
+    `by_left`: where the candidates of each left account begin; `by_right` and `right_rows`: the same for right
+    accounts, in rows of `matches`. `partner`: the known anchor of each account on either side, -1 where there is none;
+    `matched`: the anchor or else the assigned partner of each left account. `evidence`: what explains log-odds, if the
+    method left it.
+    """
+
+    name: str
+    run_id: str
+    problem: Problem
+    matches: Matches
+    config: Config
+    evidence: Evidence | None
+    queue: IntArray
+    information: FloatArray
+    by_left: IntArray
+    by_right: IntArray
+    right_rows: IntArray
+    partner: tuple[IntArray, IntArray]
+    matched: IntArray
+
+    def row(self, left: int, right: int) -> int | None:
+        """The row of a candidate pair, or None."""
+        rows = self.candidates(left)
+        found = rows[self.matches.right[rows] == right]
+        return int(found[0]) if len(found) else None
+
+    def candidates(self, left: int) -> IntArray:
+        """The rows of a left account's candidates, best first."""
+        return np.arange(self.by_left[left], self.by_left[left + 1])
+
+    def rivals(self, right: int) -> IntArray:
+        """The rows in which a right account is a candidate, the most probable first."""
+        rows = self.right_rows[self.by_right[right] : self.by_right[right + 1]]
+        return np.asarray(rows[np.argsort(-self.matches.probability[rows], kind="stable")])
+
+
+def from_solution(
+    name: str, run_id: str, problem: Problem, matches: Matches, config: Config, evidence: Evidence | None
+) -> ReviewData:
+    """The tables that answer the app's questions, made once."""
+    queue, information = information_order(problem, matches)
+    partner = (np.full(problem.left.n, -1), np.full(problem.right.n, -1))
+    partner[0][problem.anchors[:, 0]] = problem.anchors[:, 1]
+    partner[1][problem.anchors[:, 1]] = problem.anchors[:, 0]
+    matched = partner[0].copy()
+    matched[matches.left[queue]] = matches.right[queue]
+    right_rows = np.argsort(matches.right, kind="stable")
+    return ReviewData(
+        name=name,
+        run_id=run_id,
+        problem=problem,
+        matches=matches,
+        config=config,
+        evidence=evidence,
+        queue=queue,
+        information=information,
+        by_left=np.searchsorted(matches.left, np.arange(problem.left.n + 1)),
+        by_right=np.searchsorted(matches.right[right_rows], np.arange(problem.right.n + 1)),
+        right_rows=right_rows,
+        partner=partner,
+        matched=matched,
+    )
+
+
+def load_review(directory: Path) -> ReviewData:
+    """A finished run for review."""
+    problem, matches, config, manifest = load_decided(directory)
+    evidence = load_evidence(directory, problem, config)
+    return from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)

@@ -1,0 +1,261 @@
+// The app: routes, keys, decisions.
+import { count, fill, h, name, random } from "./dom.js";
+import { gauge, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
+import { get, open, pending, post, Refused, session } from "./net.js";
+import { showPair } from "./pair.js";
+
+const at = (id) => document.getElementById(id);
+const place = at("main");
+const state = { pair: null, blind: localStorage.getItem("kedge-blind") === "1", busy: false, note: "", trail: [] };
+const FILTERS = ["status", "decision", "least", "most", "q"];
+const query = () => Object.fromEntries(new URLSearchParams(location.search));
+const filters = () => Object.fromEntries(Object.entries(query()).filter(([key]) => FILTERS.includes(key)));
+const blind = () => (state.blind ? { blind: 1 } : {});
+
+function go(path, parameters = {}, replace = false) {
+  const text = new URLSearchParams(parameters).toString();
+  history[replace ? "replaceState" : "pushState"]({}, "", text ? `${path}?${text}` : path);
+  return route();
+}
+
+function toast(...words) {
+  fill(at("toast"), h("span", {}, words));
+  clearTimeout(toast.timer);
+  toast.timer = setTimeout(() => fill(at("toast")), 6000);
+}
+
+function banner(...words) {
+  at("banner").hidden = words.length === 0;
+  fill(at("banner"), words);
+}
+
+function ask(title, content, buttons) {
+  return new Promise((resolve) => {
+    const form = h("form", { method: "dialog" }, h("h2", { id: "dialogtitle" }, title), content,
+      h("div", { class: "buttons" }, buttons.map(([value, words, kind]) => h("button", { value, class: kind || "quiet" }, words))));
+    const dialog = h("dialog", { "aria-labelledby": "dialogtitle" }, form);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue);
+    });
+    at("dialogs").append(dialog);
+    dialog.showModal();
+  });
+}
+
+async function askReviewer() {
+  const box = h("input", { id: "name", maxlength: 80, required: true, autocomplete: "name", list: "names" });
+  box.value = session.reviewer || "";
+  const known = h("datalist", { id: "names" }, session.reviewers.map((one) => h("option", { value: one })));
+  const content = h("div", {}, h("p", {}, h("label", { for: "name" }, "Your name stands beside every decision.")), box, known);
+  const choice = await ask("Who decides?", content, [["ok", "Go on", "primary"]]);
+  if (choice !== "ok" || !box.value.trim()) return Boolean(session.reviewer);
+  try {
+    session.reviewer = (await post("/api/reviewer", { name: box.value })).reviewer;
+    showReviewer();
+    return true;
+  } catch (error) {
+    trouble(error);
+    return false;
+  }
+}
+
+const showReviewer = () => fill(at("reviewer"), session.reviewer ? h("bdi", {}, session.reviewer) : "Who decides?");
+
+function trouble(error) {
+  if (!(error instanceof Refused)) {
+    banner("The server does not answer. ", pending.read() ? "Your last answer is kept here and sent as soon as it is back. " : "",
+      h("button", { type: "button", class: "quiet", onclick: () => resume() }, "Try again"));
+    clearTimeout(trouble.timer);
+    trouble.timer = setTimeout(resume, 2000);
+  } else if (error.status === 401) banner("The server was started anew: open the new link that `kedge review` printed. ", pending.read() ? "Your last answer is kept here and sent then." : "");
+  else toast(error.message);
+}
+
+async function resume() {
+  clearTimeout(trouble.timer);
+  try {
+    await open();
+    banner();
+    await sendPending();
+    await route();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+async function sendPending() {
+  const body = pending.read();
+  if (!body) return;
+  try {
+    const { entry } = await post("/api/decisions", body);
+    toast("Kept from before and sent now: ", entry.action, " for ", name(entry.left), " ↔ ", name(entry.right));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
+  pending.drop();
+}
+
+async function decide(verdict, despite = false) {
+  const pair = state.pair;
+  if (!pair || state.busy) return;
+  if (!session.reviewer && !(await askReviewer())) return;
+  const body = { left: pair.left.account, right: pair.right.account, verdict, note: state.note, key: random(), run: session.run, seen: pair.seen, despite };
+  state.busy = true;
+  place.setAttribute("aria-busy", "true");
+  try {
+    pending.keep(body);
+    await post("/api/decisions", body);
+    pending.drop();
+    toast(`${{ yes: "✓ Yes", no: "✗ No", unsure: "? Unsure" }[verdict]}: `, name(pair.left.id), " ↔ ", name(pair.right.id), ". Z undoes.");
+    state.note = "";
+    state.busy = false;
+    await go("/", filters());
+  } catch (error) {
+    state.busy = false;
+    if (error instanceof Refused && error.status !== 401) pending.drop();
+    if (error instanceof Refused && error.body.contradiction) await contradicted(verdict, error.body.contradiction);
+    else {
+      trouble(error);
+      if (error instanceof Refused && error.status === 409) await route();
+    }
+  } finally {
+    state.busy = false;
+    place.removeAttribute("aria-busy");
+  }
+}
+
+async function contradicted(verdict, found) {
+  const lines = found.map((w) => h("p", { class: "warning" }, name(w.id), w.by === "anchor" ? " is known to be " : " is already confirmed as ", name(w.partner), w.by === "anchor" ? "." : ` (by ${w.by}).`));
+  const content = h("div", {}, lines, h("p", {}, "An account confirmed twice is used for neither until one of the two is undone."));
+  if ((await ask("Confirm it a second time?", content, [["no", "Leave it", "primary"], ["yes", "Confirm anyway"]])) === "yes") await decide(verdict, true);
+}
+
+async function undo(seq) {
+  if (state.busy) return;
+  if (!session.reviewer && !(await askReviewer())) return;
+  state.busy = true;
+  try {
+    const { entry, accounts } = await post("/api/undo", { key: random(), ...(seq ? { seq } : {}) });
+    if (!entry) toast("Nothing of yours is left to undo.");
+    else toast(`Undone: decision ${entry.undoes}, `, name(entry.left), " ↔ ", name(entry.right));
+    state.busy = false;
+    if (entry && accounts && !seq) await go("/", { ...filters(), ...accounts });
+    else await route();
+  } catch (error) {
+    trouble(error);
+  } finally {
+    state.busy = false;
+  }
+}
+
+const skip = async () => {
+  if (!state.pair || state.busy) return;
+  const { pair } = await get("/api/next", { ...filters(), ...blind(), after: state.pair.left.account });
+  if (pair) await go("/", { ...filters(), left: pair.left.account, right: pair.right.account });
+};
+
+const look = (left, right) => go("/", { ...filters(), left, right });
+
+async function review() {
+  const { left, right } = query();
+  const { pair } = left !== undefined && right !== undefined ? await get("/api/pair", { left, right, ...blind() }) : await get("/api/next", { ...filters(), ...blind() });
+  const shown = state.pair;
+  if (!shown || !pair || shown.left.account !== pair.left.account) state.note = "";
+  state.pair = pair;
+  if (!pair) {
+    fill(place, h("section", { class: "card page empty" }, h("h1", {}, "Nothing is left in this queue"),
+      h("p", {}, "Run the same ", h("code", {}, "kedge match"), " again: confirmed pairs are anchors then, rejected ones are ruled out."),
+      h("p", {}, h("a", { href: "/queue?status=second", "data-link": "" }, "Give second opinions"), " or ", h("a", { href: "/queue?status=unsure", "data-link": "" }, "look at the unsure ones"), ".")));
+    return;
+  }
+  if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
+  if (!shown || shown.left.account !== pair.left.account) scrollTo(0, 0);
+  showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, keepNote: (text) => (state.note = text) });
+  document.title = `${pair.left.id} ↔ ${pair.right.id} · kedge review`;
+}
+
+async function queue() {
+  const asked = query();
+  if (asked.find) return showSearch(place, await get("/api/search", { q: asked.find }));
+  return showQueue(place, await get("/api/queue", { ...asked, ...blind(), limit: 50 }), asked, go, state.blind);
+}
+
+const PAGES = {
+  "/": review,
+  "/queue": queue,
+  "/history": async () => showHistory(place, await get("/api/history", query()), query(), session.reviewer, go, undo),
+  "/progress": async () => showProgress(place, await get("/api/progress", query()), go),
+};
+
+async function strip() {
+  const p = await get("/api/progress");
+  fill(at("strip"), h("span", {}, h("b", {}, session.name), ` · ${count(p.mine)} by you, ${count(p.yes + p.no)} of ${count(p.queue)} settled`), state.blind ? "" : [gauge(p), h("span", { class: "muted" }, towards(p))]);
+}
+
+async function route() {
+  document.title = "kedge review";
+  at("blind").setAttribute("aria-pressed", String(state.blind));
+  for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.pathname === location.pathname);
+  if (location.pathname !== "/") state.pair = null;
+  try {
+    await (PAGES[location.pathname] || review)();
+    await strip();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "look at a candidate"], ["S", "skip"], ["Z", "undo, again and again"], ["M", "note"], ["B", "blind: hide scores"], ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
+
+function toggleBlind() {
+  state.blind = !state.blind;
+  localStorage.setItem("kedge-blind", state.blind ? "1" : "0");
+  route();
+}
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select");
+  if (event.key === "Escape" && typing) event.target.blur();
+  if (typing && event.target.id === "note" && event.key === "Enter") event.target.blur();
+  if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+  const digit = state.pair && state.pair.candidates[Number(event.key) - 1];
+  const keys = { y: () => decide("yes"), n: () => decide("no"), u: () => decide("unsure"), s: skip, z: () => undo(), b: toggleBlind, "?": help, "/": () => at("find").focus(), m: () => at("note") && at("note").focus() };
+  const action = /^[1-9]$/.test(event.key) ? digit && (() => look(state.pair.left.account, digit.account)) : keys[event.key.toLowerCase()];
+  if (!action) return;
+  event.preventDefault();
+  action();
+});
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a[data-link]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  const url = new URL(link.href);
+  go(url.pathname, Object.fromEntries(url.searchParams)).then(() => place.focus({ preventScroll: true }));
+});
+
+at("blind").addEventListener("click", toggleBlind);
+at("reviewer").addEventListener("click", () => askReviewer().then(route));
+at("help").addEventListener("click", help);
+document.querySelector(".find").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const text = at("find").value;
+  at("find").blur();
+  if (text) go("/queue", { find: text });
+});
+addEventListener("popstate", route);
+
+async function start() {
+  try {
+    await open();
+    showReviewer();
+    await sendPending();
+    await route();
+    if (!session.reviewer) await askReviewer();
+  } catch (error) {
+    trouble(error);
+  }
+}
+
+start();
