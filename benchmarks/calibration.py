@@ -1,6 +1,6 @@
 """How well probabilities come true, and how pure the decided matches are, on every shared pair of networks.
 
-    python benchmarks/calibration.py [--method NAME] [--seeds 0 1 2] [PAIR ...]
+    python benchmarks/calibration.py [--method NAME] [--seeds 0 1 2] [--split r20_s1] [PAIR ...]
 
 `ECE` (15 bins) is of the most probable candidate of each test account, given that it has a counterpart, as test
 accounts do; `acc` and `said` are how often it was right and how often it was said to be. `all` is the ECE over every
@@ -33,9 +33,10 @@ def rows(path: Path) -> list[list[str]]:
     return [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def load(name: str) -> tuple[str, Problem, IntArray]:
+def load(name: str, split: str | None) -> tuple[str, Problem, IntArray]:
     folder = ROOT / name
-    split = "off20" if (folder / "splits" / "off20").is_dir() else "r20_s0"
+    if split is None:
+        split = "off20" if (folder / "splits" / "off20").is_dir() else "r20_s0"
     anchors = rows(folder / "anchors.tsv")
     networks, places = [], []
     for side, file in enumerate(("left.tsv", "right.tsv")):
@@ -51,8 +52,8 @@ def load(name: str) -> tuple[str, Problem, IntArray]:
     return split, Problem(networks[0], networks[1], train), test
 
 
-def measure(name: str, method: str, seed: int) -> dict[str, float | None]:
-    split, problem, test = load(name)
+def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, float | None]:
+    split, problem, test = load(name, asked)
     config = Config(method=method, seed=seed)
 
     def run(p: Problem, s: int) -> Alignment:
@@ -103,11 +104,12 @@ def main() -> None:
     parser.add_argument("pairs", nargs="*", help="names under KEDGE_DATA/pairs; none: all")
     parser.add_argument("--method", default=Config().method, choices=sorted(METHODS))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--split", help="a folder under splits/; not given: off20 where there is one, else r20_s0")
     options = parser.parse_args()
     header = False
     for name in options.pairs or sorted(folder.name for folder in ROOT.iterdir()):
         for seed in options.seeds:
-            row = measure(name, options.method, seed)
+            row = measure(name, options.method, seed, options.split)
             if not header:
                 print(f"{'pair':<24} seed " + " ".join(f"{column:>9}" for column in row))
                 header = True
