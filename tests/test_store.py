@@ -222,6 +222,10 @@ def test_every_format_gives_back_what_it_was_given(tmp_path):
             assert back.ids.to_pylist() == network.ids.to_pylist()
             assert (back.adjacency != network.adjacency).nnz == 0
         assert (there_and_back(ALIGNMENT, SparseAlignment(sparse)).scores != sparse).nnz == 0
+        assert there_and_back(ALIGNMENT, SparseAlignment(sparse)).strengths is None
+        graded = there_and_back(ALIGNMENT, SparseAlignment(sparse, sparse * 2))
+        assert (graded.scores != sparse).nnz == 0
+        assert (graded.strengths != sparse * 2).nnz == 0
         vectors = VectorAlignment(rng.normal(size=(3, 2)), rng.normal(size=(4, 2)))
         assert np.allclose(there_and_back(ALIGNMENT, vectors).right, vectors.right, atol=1e-7)
         with pytest.raises(ValueError, match="NaN|Out of range"):

@@ -35,36 +35,52 @@ class Alignment(Protocol):
         ...
 
 
+def _stored(matrix: csr_array, pairs: IntArray) -> FloatArray:
+    """The stored entries of the pairs, or -inf."""
+    rows, columns = pairs.T
+    # Rows are sorted, so row * n_2 + column is sorted over all entries and can be searched at once.
+    width = np.int64(matrix.shape[1])
+    keys = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr)) * width + matrix.indices
+    wanted = rows * width + columns
+    place = np.searchsorted(keys, wanted)
+    result = np.full(len(wanted), -np.inf, np.float32)
+    inside = place < len(keys)
+    inside[inside] = keys[place[inside]] == wanted[inside]
+    result[inside] = matrix.data[place[inside]]
+    return result
+
+
 @dataclass(frozen=True)
 class SparseAlignment:
-    """Scores of candidate pairs only, n_1 × n_2; pairs that are not stored tie with each other, below all."""
+    """Scores of candidate pairs only, n_1 × n_2; pairs that are not stored tie with each other, below all.
+
+    A method may lift some pairs to the top of their lists, which ranks well but hides how strongly it believes in each.
+    It gives that as `strengths`, for the same candidates; probabilities are then estimated from them.
+    """
 
     scores: csr_array
+    strengths: csr_array | None = None
 
     def __post_init__(self) -> None:
-        # One precision everywhere: a score asked for by pair must equal the one in its row, or ties are none.
-        if not self.scores.has_canonical_format or self.scores.data.dtype != np.float32:
-            canonical = self.scores.astype(np.float32)
+        for name in ("scores", "strengths"):
+            matrix = getattr(self, name)
+            if matrix is None:
+                continue
+            # Scores are handed out as float32, so they are held and compared as float32.
+            canonical = matrix.astype(np.float32, copy=not matrix.has_canonical_format)
             canonical.sum_duplicates()
-            object.__setattr__(self, "scores", canonical)
+            object.__setattr__(self, name, canonical)
 
     def _seen_from(self, side: Side) -> csr_array:
         return self.scores if side == "left" else csr_array(self.scores.T.tocsr())
 
     def score(self, pairs: IntArray) -> FloatArray:
         """The stored score, or -inf."""
-        rows, columns = as_pairs(pairs).T
-        indptr, indices = self.scores.indptr, self.scores.indices
-        # Rows are sorted, so row * n_2 + column is sorted over all entries and can be searched at once.
-        width = np.int64(self.scores.shape[1])
-        keys = np.repeat(np.arange(self.scores.shape[0], dtype=np.int64), np.diff(indptr)) * width + indices
-        wanted = rows * width + columns
-        place = np.searchsorted(keys, wanted)
-        result = np.full(len(wanted), -np.inf, np.float32)
-        inside = place < len(keys)
-        inside[inside] = keys[place[inside]] == wanted[inside]
-        result[inside] = self.scores.data[place[inside]]
-        return result
+        return _stored(self.scores, as_pairs(pairs))
+
+    def strength(self, pairs: IntArray) -> FloatArray:
+        """The stored strength, or the score where the method makes no difference; -inf where there is none."""
+        return _stored(self.scores if self.strengths is None else self.strengths, as_pairs(pairs))
 
     def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
         """The best stored candidates of each account."""

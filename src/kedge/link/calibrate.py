@@ -146,7 +146,7 @@ def calibrate(
 ) -> Calibrator:
     """Hide anchors, run `method(problem, seed)` without them, fit; `folds = 0` takes as many as it takes to see enough.
 
-    Each fold is one more run of the method: one where a share of the anchors is 400 or more, up to 1 / share below.
+    Each fold is one more run of the method: one where a share of the anchors is 1,200 or more, up to 1 / share below.
     """
     most = max(1, int(1 / share)) if share > 0 else 1
     hidden = max(1, round(share * len(problem.anchors[:given])))

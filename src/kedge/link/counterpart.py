@@ -60,7 +60,7 @@ def estimate_counterpart(anchored: FloatArray, everyone: FloatArray, limit: floa
     held = np.flatnonzero(count)
     centre = np.bincount(place, everyone, minlength=len(edges) + 1)[held] / count[held]
     ratio = share * (seen[held] / len(anchored)) / (count[held] / len(everyone))
-    level = np.clip(isotonic_regression(ratio, weights=count[held]).x, 0, 1)
+    level = np.clip(isotonic_regression(ratio, weights=count[held]).x, 1e-6, 1)
     return Counterpart(centre, level, share, limit)
 
 

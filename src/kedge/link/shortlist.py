@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, runtime_checkable
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import Alignment
+from kedge.alignment import Alignment, SparseAlignment
 from kedge.types import FloatArray, IntArray, Problem, Side
 
-__all__ = ["Graded", "Shortlist", "shortlist"]
+__all__ = ["Shortlist", "shortlist"]
 
 _BLOCK = 1 << 16  # accounts asked for at a time
-
-
-@runtime_checkable
-class Graded(Protocol):
-    """An alignment that ranks by one number and believes by another.
-
-    A method may lift some pairs to the top of their lists, which ranks well but hides how strong each is. Probabilities
-    are then estimated from `strength`.
-    """
-
-    def strength(self, pairs: IntArray) -> FloatArray:
-        """How strongly the method believes in each (left, right) pair, [m]; finite for every candidate."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -97,7 +83,7 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
         kept = ~np.isin(key, problem.rejected[:, 0] * n_right + problem.rejected[:, 1])
         key, score = key[kept], score[kept]
     left, right = key // max(n_right, 1), key % max(n_right, 1)
-    if isinstance(alignment, Graded):
+    if isinstance(alignment, SparseAlignment) and alignment.strengths is not None:
         score = alignment.strength(np.column_stack([left, right]))
         known = np.isfinite(score)
         left, right, score = left[known], right[known], score[known]

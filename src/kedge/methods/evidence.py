@@ -27,12 +27,15 @@ def hear(problem: Problem, config: Config, seed: int) -> Evidence:
 
 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Candidates ranked by belief; anchors lead everything."""
+    """Candidates ranked by belief, anchors above them, with the log-odds as strength.
+
+    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs.
+    """
     ranked = ranking_scores(evidence)
     left, right = problem.anchors.T
     top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
     anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
-    return SparseAlignment(csr_array((ranked + anchors).astype(np.float32)))
+    return SparseAlignment(csr_array(ranked + anchors), evidence.log_odds)
 
 
 def recall(problem: Problem, support: csr_array) -> Evidence:

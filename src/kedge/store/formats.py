@@ -69,15 +69,22 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         return {name: held[name] for name in held.files}
 
 
-def _dump_sparse(value: csr_array, file: BinaryIO) -> None:
+def _parts(value: csr_array, prefix: str = "") -> dict[str, NDArray[Any]]:
     parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr, "shape": np.asarray(value.shape)}
-    _dump_arrays(parts, file)
+    return {f"{prefix}{name}": part for name, part in parts.items()}
+
+
+def _joined(held: Mapping[str, NDArray[Any]], prefix: str = "") -> csr_array:
+    data, indices, indptr, shape = (held[f"{prefix}{name}"] for name in ("data", "indices", "indptr", "shape"))
+    return csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
+
+
+def _dump_sparse(value: csr_array, file: BinaryIO) -> None:
+    _dump_arrays(_parts(value), file)
 
 
 def _load_sparse(path: Path) -> csr_array:
-    held = _load_arrays(path)
-    shape = (int(held["shape"][0]), int(held["shape"][1]))
-    return csr_array((held["data"], held["indices"], held["indptr"]), shape=shape)
+    return _joined(_load_arrays(path))
 
 
 TABLE: Format[pa.Table] = Format(_dump_table, _load_table)
@@ -117,7 +124,9 @@ def _load_network(path: Path) -> Network:
 
 def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
     if isinstance(value, SparseAlignment):
-        _dump_sparse(value.scores, file)
+        _dump_arrays(
+            _parts(value.scores) | ({} if value.strengths is None else _parts(value.strengths, "believed_")), file
+        )
     elif isinstance(value, VectorAlignment):
         _dump_arrays({"left": value.left, "right": value.right}, file)
     else:
@@ -128,7 +137,7 @@ def _load_alignment(path: Path) -> Alignment:
     held = _load_arrays(path)
     if "left" in held:
         return VectorAlignment(held["left"], held["right"])
-    return SparseAlignment(_load_sparse(path))
+    return SparseAlignment(_joined(held), _joined(held, "believed_") if "believed_data" in held else None)
 
 
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
