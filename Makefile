@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # One stamp a dependency file: an install happens only when pyproject.toml or constraints.txt change.
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test check bench screenshots clean
+.PHONY: demo test check bench bench-accuracy screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -35,8 +35,14 @@ check: $(STAMP)
 screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
 
-bench: $(STAMP)
-	for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+BENCHMARKS := startup reading synth_full_size synth_difficulty match_cost mgcn_step mgcn_forward mgcn_links \
+	accuracy calibration report_size review_speed review_kills review_order
+bench: $(STAMP) $(BROWSER)
+	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
+
+bench-accuracy: $(STAMP)
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/calibration.py
 
 clean:
 	rm -rf $(VENV) demo-run bench-out .pytest_cache .mypy_cache .ruff_cache

@@ -147,9 +147,7 @@ def main() -> None:
     runs = [simulate(seed, asked.nodes, asked.steps) for seed in range(asked.seeds)]
     mean = {name: np.mean([run[name] for run in runs], axis=0) for name in ORDERS}
     spread = {name: np.std([run[name] for run in runs], axis=0) for name in ORDERS}
-    print(
-        f"{asked.nodes} accounts a side, {asked.seeds} seeds; share right of all (± standard deviation) | never asked | ECE"
-    )
+    print(f"{asked.nodes} accounts a side, {asked.seeds} seeds; share right of all (± deviation) | never asked | ECE")
     print("answers  " + "".join(f"{name:>30}" for name in ORDERS))
     for i, step in enumerate(asked.steps):
         cells = [

@@ -31,6 +31,7 @@ from kedge.methods import METHODS, settle
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
+    DECISIONS_FILE,
     JSON,
     NETWORK,
     SPARSE,
@@ -220,7 +221,8 @@ def _with_decisions(
     settled = None if state is None else state.settled()
     if not settled:
         return problem, {"confirmed": 0, "rejected": 0}
-    hashes["decisions"] = {"name": "decisions.sqlite", "sha256": settled.digest}
+    size = (directory / DECISIONS_FILE).stat().st_size
+    hashes["decisions"] = {"name": DECISIONS_FILE, "bytes": size, "sha256": settled.digest}
     problem, learned = learn(problem, settled)
     for note in learned.notes:
         progress.note(note)

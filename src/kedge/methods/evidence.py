@@ -27,10 +27,9 @@ def hear(problem: Problem, config: Config, seed: int) -> Evidence:
 
 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Candidates ranked by belief, with the log-odds as strength; anchors lead everything.
+    """Candidates ranked by belief, anchors above them, with the log-odds as strength.
 
-    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs: with them the calibration error
-    of the probabilities is up to half (arxiv-multiplex-2-12 0.056 -> 0.025).
+    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs.
     """
     ranked = ranking_scores(evidence)
     left, right = problem.anchors.T

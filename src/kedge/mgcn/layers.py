@@ -58,7 +58,7 @@ def overlay(A_hat: csr_array, H: csr_array) -> csr_array:
     entries = A_hat.tocoo()
     rows, columns = entries.coords
     values = np.empty(len(rows))
-    step = max(1, (1 << 22) // max(1, int(H.nnz / max(1, H.shape[0])) + 1))
+    step = max(1, (1 << 19) // max(1, int(H.nnz / max(1, H.shape[0])) + 1))
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         values[part] = np.asarray(H[rows[part]].multiply(H[columns[part]]).sum(axis=1)).ravel()

@@ -73,12 +73,13 @@ def waterfall(data: ReviewData, found: PairTerms) -> dict[str, Any]:
 
 
 def _step(data: ReviewData, term: Term) -> dict[str, Any]:
+    known = bool(data.partner[0][term.a] == term.b)
     return {
         "kind": "neighbour",
         "left": account(data.problem.left, term.a),
         "right": account(data.problem.right, term.b),
-        "belief": round(term.belief, 4),
-        "known": bool(data.partner[0][term.a] == term.b),
+        "belief": 1.0 if known else min(round(term.belief, 4), 0.9999),  # only what is known is certain
+        "known": known,
         "weight": round(term.weight, 4),
     }
 

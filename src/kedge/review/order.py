@@ -1,10 +1,11 @@
 """Which pair to ask about next: expected information, uncertainty × impact.
 
-    information(u, v) = h(p) · (1 + Σ over assigned (a, b), a ~ u and b ~ v, of h(p_ab) / log(1 + sqrt(d_u d_v)))
+    information(u, v) = h(p) · (1 + Σ over assigned (a, b), a ~ u and b ~ v, of h(p_ab) / sqrt(d_u d_v))
 
 with h the binary entropy of the calibrated probability. A sure pair teaches nothing; an unsure one teaches more if its
-neighbours are unsure too, since its answer becomes an anchor that speaks for or against them. A hub says little about
-each of its neighbours, hence the logarithm (Adamic and Adar's weight, as in `methods/common_neighbours.py`).
+neighbours are unsure too, since its answer becomes an anchor that speaks for or against them. The sum is divided by the
+degree: a hub has many neighbours but says little about each, and asking about hubs first was worse than asking at
+random (benchmarks/review_order.py).
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ def entropy(probability: FloatArray) -> FloatArray:
 
 
 def impact(problem: Problem, left: IntArray, right: IntArray, unsure: FloatArray) -> FloatArray:
-    """For each assigned pair, the uncertainty of the assigned pairs that its answer would speak to, [m]."""
+    """For each assigned pair, 1 + the mean uncertainty of the neighbours that its answer would speak to, [m]."""
     shape = (problem.left.n, problem.right.n)
     partner = csr_array((unsure, (left, right)), shape=shape)
     # (A_1 M)[u, b] > 0 where a neighbour of u is assigned b; what b shares with N(v) is heard by the pair (u, v).
     reached = csr_array(_pattern(problem.left.adjacency)[left] @ partner)
     heard = np.asarray(reached.multiply(_pattern(problem.right.adjacency)[right]).sum(axis=1)).ravel()
     degree = np.sqrt(problem.left.degrees[left] * problem.right.degrees[right].astype(np.float64))
-    return np.asarray(1 + heard / np.log1p(np.maximum(degree, 1)))
+    return np.asarray(1 + heard / np.maximum(degree, 1))
 
 
 def _pattern(matrix: csr_array) -> csr_array:
