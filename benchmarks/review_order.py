@@ -139,12 +139,16 @@ def draw(path: Path, steps: list[int], mean: dict[str, np.ndarray]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodes", type=int, default=2000)
+    parser.add_argument("--nodes", type=int, default=1500)
     parser.add_argument("--steps", type=int, nargs="+", default=[0, 50, 100, 200, 400])
     parser.add_argument("--seeds", type=int, default=3)
+    # The form of the order was chosen on seeds 0 to 2, so the table must come from others.
+    parser.add_argument("--first-seed", type=int, default=10)
     parser.add_argument("--plot", type=Path, default=Path("bench-out/review_order.png"))
     asked = parser.parse_args()
-    runs = [simulate(seed, asked.nodes, asked.steps) for seed in range(asked.seeds)]
+    runs = [
+        simulate(seed, asked.nodes, asked.steps) for seed in range(asked.first_seed, asked.first_seed + asked.seeds)
+    ]
     mean = {name: np.mean([run[name] for run in runs], axis=0) for name in ORDERS}
     spread = {name: np.std([run[name] for run in runs], axis=0) for name in ORDERS}
     print(f"{asked.nodes} accounts a side, {asked.seeds} seeds; share right of all (± deviation) | never asked | ECE")

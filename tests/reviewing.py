@@ -22,6 +22,9 @@ from kedge.types import Network, Problem
 
 HOST = "127.0.0.1:8000"
 ORIGIN = f"http://{HOST}"
+# How a run is made has its own tests; here the quickest way will do.
+QUICK = {"evidence": {"form": "sparse", "rounds": 5}, "decide": {"folds": 1}}
+QUICK_WORDS = [f"--set={stage}.{name}={value}" for stage, fields in QUICK.items() for name, value in fields.items()]
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
     "\u202egro.elpmaxe\u202c",
@@ -60,7 +63,7 @@ def small_problem(n: int = 120, seed: int = 0, hostile: bool = True) -> tuple[Pr
 def small_run(n: int = 120, seed: int = 0, hostile: bool = True) -> tuple[ReviewData, np.ndarray]:
     """The problem, matched, for review."""
     problem, hidden = small_problem(n, seed, hostile)
-    config = Config()
+    config = Config.model_validate(QUICK)
     evidence = propagate(problem, config.evidence)
     calibrator = calibrate(problem, lambda p, _: scores(p, propagate(p, config.evidence)), folds=1)
     matches = decide(problem, scores(problem, evidence), calibrator, config)

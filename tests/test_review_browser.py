@@ -7,11 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from reviewing import HOSTILE, open_log, small_problem
+from reviewing import HOSTILE, QUICK, open_log, small_problem
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -70,7 +69,7 @@ def made(tmp_path_factory) -> Path:
         folder / "anchors.parquet",
     )  # fmt: skip
     paths = [folder / f"{name}.parquet" for name in ("left", "right", "anchors")]
-    match_to_run(Inputs(*paths), folder / "run", Config())
+    match_to_run(Inputs(*paths), folder / "run", Config.model_validate(QUICK))
     return folder / "run"
 
 
@@ -323,15 +322,4 @@ def test_accessibility_has_no_serious_finding(chromium, server, scheme):
             tab.page.wait_for_selector(".strip b")
             check(f"{path} {size[0]}")
     assert found == []
-    tab.close()
-
-
-def test_the_page_is_quick_to_answer(chromium, server):
-    tab = Tab(chromium, server)
-    tab.name("Ann")
-    started = time.monotonic()
-    shown = tab.pair()
-    for _ in range(5):
-        shown = tab.answered(lambda: tab.page.keyboard.press("n"), shown)
-    assert (time.monotonic() - started) / 5 < 3, "far above what it takes; a hang would show"
     tab.close()

@@ -7,7 +7,9 @@ import json
 
 import numpy as np
 import pytest
-from test_cli import kedge, match_words
+from reviewing import QUICK_WORDS
+from test_cli import kedge
+from test_cli import match_words as all_match_words
 
 from kedge.decisions import learn
 from kedge.link.calibrate import hold_outs
@@ -21,6 +23,10 @@ def pair(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pair") / "data"
     kedge("synth", "-o", folder, "--nodes", 300, "--overlap", 0.8, "--seed", 3, "-q")
     return folder
+
+
+def match_words(pair, out, *more):
+    return all_match_words(pair, out, *QUICK_WORDS, *more)
 
 
 def decided(run):

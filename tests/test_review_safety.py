@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
-from reviewing import HOST, HOSTILE, ORIGIN, Browser, Client, open_log, small_run
+from reviewing import HOST, HOSTILE, ORIGIN, QUICK_WORDS, Browser, Client, open_log, small_run
 
 from kedge.errors import KedgeError
 from kedge.review.app import create_app
@@ -307,7 +307,7 @@ def test_an_interrupt_ends_the_server_cleanly(tmp_path):
     from test_cli import kedge, match_words
 
     kedge("synth", "-o", tmp_path / "pair", "--nodes", 200, "--overlap", 0.8, "-q")
-    kedge(*match_words(tmp_path / "pair", tmp_path / "run", "-q"))
+    kedge(*match_words(tmp_path / "pair", tmp_path / "run", "-q", *QUICK_WORDS))
     server = subprocess.Popen(
         [*SERVER, str(tmp_path / "run"), "--no-open", "--reviewer", "ann"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT,
