@@ -18,10 +18,10 @@ from kedge.types import IntArray, Network
 __all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "estimate_cost"]
 
 # Measured by benchmarks/match_cost.py on planted pairs; a rough guide, said as such.
-_CPU_SECONDS_FLOOR: Final = 2.0
-_CPU_SECONDS_PER_EDGE: Final = 6e-5
-_BYTES_PER_EDGE: Final = 220
-_BYTES_FLOOR: Final = 300 << 20
+_CPU_SECONDS_FLOOR: Final = 20.0
+_CPU_SECONDS_PER_EDGE: Final = 4e-5
+_BYTES_PER_EDGE: Final = 740
+_BYTES_FLOOR: Final = 365_000_000
 
 
 @dataclass(frozen=True)
