@@ -1,0 +1,116 @@
+"""From preset, file and options to one configuration; unknown keys are refused with the nearest known one."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from kedge.config.presets import PRESETS
+from kedge.config.whole import Config
+from kedge.errors import KedgeError
+
+__all__ = ["differences", "flatten", "resolve"]
+
+
+def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as `{"stage.field": value}`."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        if isinstance(value, Mapping):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in flat.items():
+        *parents, leaf = path.split(".")
+        place = nested
+        for parent in parents:
+            place = place.setdefault(parent, {})
+            if not isinstance(place, dict):
+                raise KedgeError(f"setting {path!r}: {parent!r} is a value, not a group of settings")
+        place[leaf] = value
+    return nested
+
+
+def _known() -> list[str]:
+    return sorted(flatten(Config().model_dump()))
+
+
+def _parse_assignment(text: str) -> tuple[str, Any]:
+    """`a.b=c` with c read as a TOML value, or as plain text where it is none."""
+    path, equals, raw = text.partition("=")
+    if not equals or not path.strip():
+        raise KedgeError(f"--set {text!r} is not of the form name=value", remedy="write e.g. --set read.header=no")
+    try:
+        value = tomllib.loads(f"value = {raw}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = raw.strip()
+    return path.strip(), value
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        return flatten(tomllib.loads(path.read_text(encoding="utf-8-sig")))
+    except FileNotFoundError:
+        raise KedgeError("no such file", file=path, remedy="give the path of a TOML file") from None
+    except IsADirectoryError:
+        raise KedgeError("a directory, not a file", file=path, remedy="give the path of a TOML file") from None
+    except PermissionError:
+        raise KedgeError("may not be read", file=path, remedy="check its permissions") from None
+    except UnicodeDecodeError:
+        raise KedgeError("is not UTF-8 text", file=path, remedy="save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise KedgeError(f"is not valid TOML ({error})", file=path, remedy="see `kedge config` for the form") from None
+
+
+def resolve(
+    preset: str = "default",
+    file: Path | None = None,
+    assignments: Iterable[str] = (),
+    overrides: Mapping[str, Any] | None = None,
+) -> Config:
+    """The configuration from preset, then file, then `--set`, then named options; the later wins."""
+    if preset not in PRESETS:
+        raise KedgeError(f"no preset {preset!r}", remedy=f"choose one of: {', '.join(PRESETS)}")
+    flat = flatten(PRESETS[preset])
+    origin = dict.fromkeys(flat, f"preset {preset}")
+    layers = [] if file is None else [(str(file), _load(file))]
+    layers += [(f"--set {text}", dict([_parse_assignment(text)])) for text in assignments]
+    layers.append(("option", dict(overrides or {})))
+    known = _known()
+    for name, layer in layers:
+        for path, value in layer.items():
+            if path not in known:
+                near = difflib.get_close_matches(path, known, n=1, cutoff=0.4)
+                hint = f"did you mean {near[0]!r}?" if near else "see `kedge config` for the known ones"
+                raise KedgeError(f"{name}: no setting {path!r}", remedy=hint)
+            flat[path] = value
+            origin[path] = name
+    try:
+        return Config.model_validate(_nest(flat))
+    except ValidationError as error:
+        first = error.errors()[0]
+        path = ".".join(str(part) for part in first["loc"])
+        raise KedgeError(
+            f"{origin.get(path, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
+            remedy="see `kedge config`",
+        ) from None
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """What differs between two dumped configurations, a line each: `name: old -> new`."""
+    before, after = flatten(old), flatten(new)
+    return [
+        f"{key}: {before.get(key, '(absent)')} -> {after.get(key, '(absent)')}"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]

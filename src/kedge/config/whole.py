@@ -1,0 +1,29 @@
+"""The settings of all stages together."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from kedge.config.deciding import DecideConfig
+from kedge.config.embedding import HypergraphConfig, MgcnConfig
+from kedge.config.evidence import EvidenceConfig
+from kedge.config.reading import ReadConfig
+from kedge.config.scaling import EngineConfig, PartitionConfig
+from kedge.config.stage import Stage
+
+__all__ = ["Config"]
+
+
+class Config(Stage):
+    """The resolved configuration of a run."""
+
+    method: str = Field(default="evidence", description="what scores the pairs; a name from `kedge compare --list`")
+    seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
+    candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
+    decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
+    engine: EngineConfig = Field(default_factory=EngineConfig, description="where parts are trained")
+    partition: PartitionConfig = Field(default_factory=PartitionConfig, description="how large networks are cut")
+    read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
+    mgcn: MgcnConfig = Field(default_factory=MgcnConfig, description="how a network is embedded")
+    hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
+    evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")

@@ -1,0 +1,24 @@
+"""The whole way from files to matches and back: the only room that names every stage."""
+
+from kedge.pipeline.explaining import explain_pair
+from kedge.pipeline.matching import match, match_to_run
+from kedge.pipeline.progress import Progress, Silent
+from kedge.pipeline.reading import Contents, load_contents, load_decided, load_evidence, load_matches, load_run
+from kedge.pipeline.solution import Inputs, Solution, measure
+
+__all__ = [
+    "Contents",
+    "Inputs",
+    "Progress",
+    "Silent",
+    "Solution",
+    "explain_pair",
+    "load_contents",
+    "load_decided",
+    "load_evidence",
+    "load_matches",
+    "load_run",
+    "match",
+    "match_to_run",
+    "measure",
+]

@@ -1,0 +1,35 @@
+"""Why a run thinks what it thinks of two accounts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kedge.errors import KedgeError
+from kedge.link.evidence import terms
+from kedge.link.explain import Explanation, explain
+from kedge.pipeline.reading import load_decided, load_evidence
+
+__all__ = ["explain_pair"]
+
+
+def explain_pair(directory: Path, left: str, right: str) -> Explanation:
+    """Why the run thinks what it thinks of two accounts, given by their ids."""
+    problem, matches, config, _ = load_decided(directory)
+    accounts = []
+    for side, network, name in (("left", problem.left, left), ("right", problem.right, right)):
+        account = int(network.find([name])[0])
+        if account < 0:
+            other = problem.right if side == "left" else problem.left
+            hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
+            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=directory, remedy="check the id")
+        accounts.append(account)
+    evidence = load_evidence(directory, problem, config)
+    u, v = accounts
+    if evidence is None:
+        note = f"the method {config.method} leaves no evidence of single neighbours"
+        return explain(problem, matches, u, v, lambda _left, _right: [], notes=(note,))
+    found = terms(problem, evidence, u, v)
+    # The comparison of degrees belongs to no neighbour: it is where the waterfall begins.
+    prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
+    neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
+    return explain(problem, matches, u, v, lambda _left, _right: neighbours, prior=prior)

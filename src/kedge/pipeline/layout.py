@@ -1,0 +1,7 @@
+"""Names of files in a run directory that both its writers and its readers need."""
+
+from typing import Final
+
+__all__ = ["SUPPORT"]
+
+SUPPORT: Final = "model/support.npz"

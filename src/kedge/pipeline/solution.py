@@ -1,0 +1,60 @@
+"""What goes into matching, what comes out of it, and how good it is on held-out pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from kedge import evaluate
+from kedge.alignment import Alignment
+from kedge.link.calibrate import Calibrator
+from kedge.types import IntArray, Matches, Problem
+
+__all__ = ["Inputs", "Solution", "measure"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Where the networks, the anchors and perhaps the held-out pairs come from: paths or objects."""
+
+    left: Any
+    right: Any
+    anchors: Any
+    test: Any | None = None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """All that matching found out."""
+
+    problem: Problem
+    alignment: Alignment
+    calibrator: Calibrator
+    matches: Matches
+
+
+def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, Any]:
+    """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
+
+    `ece` compares the probability of each test account's best candidate, given that the account has a counterpart (test
+    accounts have one), with whether it is the right one.
+    """
+    pairs = np.empty((0, 2), np.int64) if test is None else test
+    matches, problem = solution.matches, solution.problem
+    true, false = evaluate.balanced_pairs(pairs, problem.right.n, problem.anchors, np.random.default_rng(seed))
+    says = partial(solution.calibrator.says_link, problem, solution.alignment)
+    partner = np.full(problem.left.n, -1)
+    known = pairs[(pairs >= 0).all(axis=1)]
+    partner[known[:, 0]] = known[:, 1]
+    asked = (matches.rank == 1) & (partner[matches.left] >= 0)
+    given = matches.probability[asked] / np.maximum(matches.counterpart[asked], 1e-9)
+    return {
+        **evaluate.ranking(solution.alignment, pairs),
+        **evaluate.decisions(matches.partners(), pairs),
+        **evaluate.macro(says(true), says(false)),
+        "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
+        "test_pairs": len(pairs),
+    }
