@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "kedge"
 
 ORDER = [
     "errors",
+    "progress",
     "types",
     "linalg",
     "alignment",
@@ -20,6 +21,7 @@ ORDER = [
     "ingest",
     "synth",
     "spmm",
+    "workshop",
     "engine",
     "partition",
     "hypergraph",

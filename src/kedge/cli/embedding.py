@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kedge.cli.options import ConfigFile, Debug, Force, Json, Preset, Quiet, Seed, Set, guarded
+from kedge.cli.options import (
+    Address,
+    ConfigFile,
+    Debug,
+    Engine,
+    Force,
+    Json,
+    MaxMemory,
+    Preset,
+    Quiet,
+    Seed,
+    Set,
+    Workers,
+    engine_settings,
+    guarded,
+)
 from kedge.cli.show import Reporter, print_json
 from kedge.errors import KedgeError
+
+if TYPE_CHECKING:
+    from kedge.embedding import NetworkVectors
 
 __all__ = ["embed"]
 
@@ -23,54 +41,78 @@ def embed(
     file: ConfigFile = None,
     assignments: Set = None,
     seed: Seed = None,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Embed one network with MGCN: one vector an account. Shows the loss beside the loss of saying nothing."""
+    """Embed one network with MGCN: one vector an account. Shows the loss beside the loss of saying nothing.
+
+    A network larger than partition.n_max is trained by parts. Until the file is written, trained parts lie beside it in
+    FILE.parts: the same command again goes on from there.
+    """
     kind = out.suffix.removeprefix(".").lower()
     if kind not in ("parquet", "csv", "npz"):
         raise KedgeError(f"no format {kind!r}", file=out, remedy="end the name in .parquet, .csv or .npz")
     from kedge.config import resolve
     from kedge.ingest import read_network
-    from kedge.store import refuse_overwrite, write_atomically
+    from kedge.store import DiskShelf, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    config = resolve(preset, file, assignments or (), {} if seed is None else {"seed": seed})
+    given = engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
+    config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {network.name}")
         read, _ = read_network(network, config.read)
-        from kedge.mgcn import embed as run
-
         reporter.stage("training")
-        total = config.mgcn.steps
+        import numpy as np
 
-        def show(step: int, loss: float, trivial: float) -> None:
-            reporter.advance(step, total, f"loss {loss:.3f} (saying nothing: {trivial:.3f})")
+        from kedge.embedding import embed_network
+        from kedge.workshop import Workshop
 
-        fit = run(read, config, config.seed, show)
-    if fit.verdict == "collapsed":
-        raise KedgeError(
-            f"the fit collapsed: loss {fit.losses[-1]:.3f} is no better than {fit.trivial:.3f}, that of saying nothing",
-            remedy="use the default preset, or mgcn.weighing=mean with mgcn.unit=true",
-        )
+        shelf = DiskShelf(out.with_name(f"{out.name}.parts"), reporter.note)
+        workshop = Workshop(shelf, reporter)
+        fit = embed_network(read, config, config.seed, np.empty(0, np.int64), network.name, workshop)
     write_atomically(out, partial(_dump, read.ids, fit.vectors, kind))
+    shelf.clear()
+    _print_facts(out, fit, json)
+
+
+def _print_facts(out: Path, fit: NetworkVectors, json: bool) -> None:
+    import numpy as np
+
+    n, d = fit.vectors.shape
+    # Of several parts the mean by their accounts.
+    weights = np.bincount(fit.parts.part, minlength=len(fit.losses)).astype(float)
+    trained = [p for p, curve in enumerate(fit.losses) if len(curve)]
+
+    def mean(values: list[float]) -> float | None:
+        return float(np.average(values, weights=weights[trained])) if values else None
+
+    judged = [fit.auc[p] for p in trained]
+    auc = None if None in judged else mean([a for a in judged if a is not None])
     facts = {
         "file": str(out),
-        "accounts": read.n,
-        "dimensions": int(fit.vectors.shape[1]),
-        "steps": fit.steps,
-        "loss": float(fit.losses[-1]) if len(fit.losses) else None,
+        "accounts": n,
+        "dimensions": d,
+        "parts": len(fit.losses),
+        "steps": max(fit.steps),
+        "loss": mean([float(fit.losses[p][-1]) for p in trained]),
         "trivial_loss": fit.trivial,
-        "held_out_auc": fit.auc,
-        "verdict": fit.verdict,
+        "held_out_auc": auc,
+        "largest_residual": float(fit.residuals.max()),
+        "verdict": "trained" if trained else "nothing to learn",
     }
     if json:
         print_json(facts)
-    else:
-        auc = "" if fit.auc is None else f", AUC {fit.auc:.3f} on edges left out"
-        print(f"{read.n:,} vectors of {fit.vectors.shape[1]} in {out} ({fit.verdict}, {fit.steps} steps{auc})")
+        return
+    parts = "" if len(fit.losses) == 1 else f", {len(fit.losses)} parts"
+    judgement = "" if auc is None else f", AUC {auc:.3f} on edges left out"
+    print(f"{n:,} vectors of {d} in {out} ({facts['verdict']}{parts}, {facts['steps']} steps{judgement})")
 
 
 def _dump(ids: Any, vectors: Any, kind: str, file: BinaryIO) -> None:

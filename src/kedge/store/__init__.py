@@ -5,6 +5,7 @@ from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_de
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
+from kedge.store.shelf import DiskShelf
 
 __all__ = [
     "ALIGNMENT",
@@ -17,6 +18,7 @@ __all__ = [
     "TEXT",
     "Conflict",
     "DecisionLog",
+    "DiskShelf",
     "Format",
     "Identity",
     "Run",

@@ -26,6 +26,7 @@ from kedge.errors import KedgeError
 from kedge.store.atomic import TEMPORARY, translate_disk_errors, write_atomically
 from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format, dump_json
+from kedge.store.shelf import DiskShelf
 
 __all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run", "peak_mb", "read_manifest"]
 
@@ -108,6 +109,10 @@ class Run:
         }
         self.save()
         return value
+
+    def shelf(self, folder: str) -> DiskShelf:
+        """A shelf in the directory, for pieces that are known by their content."""
+        return DiskShelf(self.directory / folder, self.notes.append)
 
     def write(self, artefact: str, kind: Format[T], value: T) -> None:
         """Put a file into the directory, whole or not at all."""

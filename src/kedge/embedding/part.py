@@ -1,0 +1,123 @@
+"""One part: what a worker needs to train it, what comes back, and the key under which the result is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.config import Config
+from kedge.errors import KedgeError
+from kedge.types import FloatArray, IntArray, Network
+from kedge.workshop import Piece
+
+__all__ = ["PartFit", "PartJob", "digest", "key_of", "megabytes", "train_alone", "train_part"]
+
+_LIBRARIES: Final = ("kedge", "numpy", "torch")  # another version of these may round differently
+_STATE: Final = 14  # float32 copies of [n, d] at the peak: vectors, both levels, gradients, Adam's two moments
+_MEMBER_BYTES: Final = 24  # of a hyperedge's member, as it is built, transposed and multiplied
+_OVERLAY_BYTES: Final = 36  # of an entry of the fused operator of the first level
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """All that a worker needs to train one part; `anchors` is empty where no hypergraph looks at anchors."""
+
+    adjacency: csr_array
+    config: Config
+    seed: int
+    anchors: IntArray
+    name: str
+
+
+@dataclass(frozen=True)
+class PartFit:
+    """Vectors of one part and how its training went."""
+
+    vectors: FloatArray
+    losses: FloatArray
+    trivial: float
+    auc: float | None
+    steps: int
+
+    def piece(self) -> Piece:
+        """As it is kept."""
+        facts = {"trivial": self.trivial, "auc": self.auc, "steps": self.steps}
+        return Piece({"vectors": self.vectors, "losses": self.losses}, facts)
+
+    @staticmethod
+    def of(piece: Piece) -> PartFit:
+        """As it was kept."""
+        return PartFit(piece.arrays["vectors"], piece.arrays["losses"], **piece.facts)
+
+
+def digest(settings: Any, *arrays: NDArray[Any]) -> str:
+    """A key that two pieces of work share only if all that they depend on is the same."""
+    versions = [metadata.version(library) for library in _LIBRARIES]
+    sha = hashlib.sha256(json.dumps([versions, settings], sort_keys=True).encode())
+    for array in arrays:
+        sha.update(f"{array.dtype.str}{array.shape}".encode())
+        sha.update(np.ascontiguousarray(array).data)
+    return sha.hexdigest()[:32]
+
+
+def key_of(job: PartJob) -> str:
+    """The content of a job: settings, seed, edges and anchors; not its name, nor where it runs."""
+    settings = [
+        "part",
+        job.config.mgcn.model_dump(mode="json"),
+        job.config.hypergraph.model_dump(mode="json"),
+        job.seed,
+    ]
+    A = job.adjacency
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors)
+
+
+def megabytes(job: PartJob) -> float:
+    """Roughly what training a part needs beyond an idle process (benchmarks/part_cost.py measures it)."""
+    n, d = job.adjacency.shape[0], job.config.mgcn.dimensions
+    members = n * max(job.config.hypergraph.nearest, 8)
+    entries = min(job.adjacency.nnz, n * n)
+    return (4 * n * (_STATE * d + 2 * job.config.mgcn.pool) + _MEMBER_BYTES * members + _OVERLAY_BYTES * entries) / 1e6
+
+
+def train_part(job: PartJob) -> PartFit:
+    """The vectors of one part among many (Eq. 1-10); runs in any process, with one thread: parts share the cores."""
+    with _one_thread():
+        return train_alone(job)
+
+
+def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | None = None) -> PartFit:
+    """The vectors of a part with the threads that torch has; a collapsed fit is refused."""
+    from kedge.mgcn import embed
+
+    n = job.adjacency.shape[0]
+    network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
+    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors)
+    if fit.verdict == "collapsed":
+        raise KedgeError(
+            f"the embedding of {job.name} collapsed (loss {fit.losses[-1]:.3f}, saying nothing: {fit.trivial:.3f})",
+            remedy="use the default preset's mgcn.weighing, mgcn.unit and mgcn.skip",
+        )
+    return PartFit(fit.vectors, fit.losses, fit.trivial, fit.auc, fit.steps)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
