@@ -18,6 +18,7 @@ from kedge.config import Config
 from kedge.embedding.boundary import refine_boundary
 from kedge.embedding.part import PartFit, PartJob, digest, key_of, megabytes, train_alone, train_part
 from kedge.engine import make_engine, refuse_too_large
+from kedge.errors import KedgeError
 from kedge.partition import part_adjacency, partition
 from kedge.reconcile.parts import PartVectors, reconcile_parts
 from kedge.types import FloatArray, IntArray, Network, Parts
@@ -114,6 +115,8 @@ def embed_networks(
     fits = _train(list(plans.values()), config, workshop)
     for key, plan in plans.items():
         made[key] = _assemble(plan, [fits[part] for part in plan.keys], config)
+        for note in made[key].notes[len(plan.notes) :]:
+            workshop.progress.note(note)
         workshop.shelf.put(key, made[key].piece())
         workshop.shelf.drop(plan.keys)
     return tuple(made[key] for key in keys)
@@ -214,8 +217,16 @@ def _train_and_tell(job: PartJob, done: int, total: int, workshop: Workshop) -> 
 
 
 def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVectors:
-    """Phase 1 (Eq. 12), then the edges between parts."""
+    """Phase 1 (Eq. 12), then the edges between parts; refused where no part has learnt anything of its edges."""
     settings, network, parts = config.partition, plan.source.network, plan.parts
+    collapsed = [(job.name, fit) for job, fit in zip(plan.jobs, fits, strict=True) if fit.collapsed]
+    if len(collapsed) == len(fits):
+        name, fit = collapsed[0]
+        raise KedgeError(
+            f"the embedding of {name} collapsed (loss {fit.losses[-1]:.3f}, saying nothing: {fit.trivial:.3f})",
+            remedy="use the default preset, or mgcn.weighing=mean with mgcn.unit=true",
+        )
+    empty = tuple(f"{name} taught nothing (loss {fit.losses[-1]:.3f}): its vectors are 0" for name, fit in collapsed)
     learnt = [
         PartVectors(accounts, fit.vectors, np.diff(job.adjacency.indptr))
         for accounts, fit, job in zip(plan.accounts, fits, plan.jobs, strict=True)
@@ -229,5 +240,5 @@ def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVe
         trivial=fits[0].trivial,
         auc=tuple(fit.auc for fit in fits),
         steps=tuple(fit.steps for fit in fits),
-        notes=(*plan.notes, *laid.notes),
+        notes=(*plan.notes, *empty, *laid.notes),
     )

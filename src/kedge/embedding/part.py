@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import Config
-from kedge.errors import KedgeError
 from kedge.types import FloatArray, IntArray, Network
 from kedge.workshop import Piece
 
@@ -41,17 +40,18 @@ class PartJob:
 
 @dataclass(frozen=True)
 class PartFit:
-    """Vectors of one part and how its training went."""
+    """Vectors of one part and how its training went; a collapsed part has learnt nothing, so its vectors are 0."""
 
     vectors: FloatArray
     losses: FloatArray
     trivial: float
     auc: float | None
     steps: int
+    collapsed: bool = False
 
     def piece(self) -> Piece:
         """As it is kept."""
-        facts = {"trivial": self.trivial, "auc": self.auc, "steps": self.steps}
+        facts = {"trivial": self.trivial, "auc": self.auc, "steps": self.steps, "collapsed": self.collapsed}
         return Piece({"vectors": self.vectors, "losses": self.losses}, facts)
 
     @staticmethod
@@ -97,18 +97,15 @@ def train_part(job: PartJob) -> PartFit:
 
 
 def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | None = None) -> PartFit:
-    """The vectors of a part with the threads that torch has; a collapsed fit is refused."""
+    """The vectors of a part with the threads that torch has."""
     from kedge.mgcn import embed
 
     n = job.adjacency.shape[0]
     network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
     fit = embed(network, job.config, job.seed, progress, anchors=job.anchors)
-    if fit.verdict == "collapsed":
-        raise KedgeError(
-            f"the embedding of {job.name} collapsed (loss {fit.losses[-1]:.3f}, saying nothing: {fit.trivial:.3f})",
-            remedy="use the default preset's mgcn.weighing, mgcn.unit and mgcn.skip",
-        )
-    return PartFit(fit.vectors, fit.losses, fit.trivial, fit.auc, fit.steps)
+    collapsed = fit.verdict == "collapsed"
+    vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed)
 
 
 @contextlib.contextmanager
