@@ -22,9 +22,12 @@ from kedge.workshop import Piece
 __all__ = ["PartFit", "PartJob", "digest", "key_of", "megabytes", "train_alone", "train_part"]
 
 _LIBRARIES: Final = ("kedge", "numpy", "torch")  # another version of these may round differently
-_STATE: Final = 14  # float32 copies of [n, d] at the peak: vectors, both levels, gradients, Adam's two moments
-_MEMBER_BYTES: Final = 24  # of a hyperedge's member, as it is built, transposed and multiplied
-_OVERLAY_BYTES: Final = 36  # of an entry of the fused operator of the first level
+# What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
+# for each member of a hyperedge and for each entry of the adjacency.
+_STATE: Final = 20
+_POOLS: Final = 4
+_MEMBER_BYTES: Final = 200
+_ENTRY_BYTES: Final = 250
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,10 @@ def key_of(job: PartJob) -> str:
 
 def megabytes(job: PartJob) -> float:
     """Roughly what training a part needs beyond an idle process (benchmarks/part_cost.py measures it)."""
-    n, d = job.adjacency.shape[0], job.config.mgcn.dimensions
+    n, mgcn = job.adjacency.shape[0], job.config.mgcn
+    dense = 4 * n * (_STATE * mgcn.dimensions + _POOLS * mgcn.pool)
     members = n * max(job.config.hypergraph.nearest, 8)
-    entries = min(job.adjacency.nnz, n * n)
-    return (4 * n * (_STATE * d + 2 * job.config.mgcn.pool) + _MEMBER_BYTES * members + _OVERLAY_BYTES * entries) / 1e6
+    return (dense + _MEMBER_BYTES * members + _ENTRY_BYTES * job.adjacency.nnz) / 1e6
 
 
 def train_part(job: PartJob) -> PartFit:
