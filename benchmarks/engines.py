@@ -39,6 +39,7 @@ class Watched(MemoryShelf):
         self.then = then
 
     def put(self, key: str, piece: Piece) -> None:
+        """Keep it, and tell."""
         super().put(key, piece)
         if callable(self.then):
             self.then()
@@ -71,9 +72,8 @@ def dask_cluster(host: str, prefixes: list[list[str]]) -> Iterator[tuple[str, li
 
     with tempfile.TemporaryDirectory() as folder:
         python = [sys.executable, "-m"]
-        scheduler = start(
-            *python, "distributed.cli.dask_scheduler", "--host", host, "--port", str(port), "--no-dashboard"
-        )
+        listening = ("--host", host, "--port", str(port), "--no-dashboard")
+        scheduler = start(*python, "distributed.cli.dask_scheduler", *listening)
         workers = [
             start(*prefix, *python, "distributed.cli.dask_worker", address, "--nworkers", "1", "--nthreads", "1",
                   "--no-nanny", "--no-dashboard", "--local-directory", f"{folder}/w{i}")

@@ -1,7 +1,7 @@
 """A whole `kedge match` at the paper's full size, in a child process: CPU by stage, peak memory of all its processes,
 and accuracy on held-out anchors.
 
-    python benchmarks/full_size.py [--method evidence] [--scale 1.0] [--anchors 0.5] [--keep DIR] [-- more words for match]
+    python benchmarks/full_size.py [--method evidence] [--scale 1.0] [--anchors 0.5] [--keep DIR] [-- words for match]
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ def run_pair(place: Path, method: str, scale: float, share: float, more: list[st
     data, run = place / "data", place / f"run-{method}"
     if not data.exists():
         sizes = [word for name, size in zip(NAMES, FULL_SIZE, strict=True) for word in (name, str(int(size * scale)))]
-        made = measure(
-            sys.executable, "-m", "kedge", "synth", "-o", str(data), *sizes, "--overlap", "0.5", "--train", str(share), "-q"
-        )  # fmt: skip
+        words = ["-o", str(data), *sizes, "--overlap", "0.5", "--train", str(share), "-q"]
+        made = measure(sys.executable, "-m", "kedge", "synth", *words)
         print(f"planted: {made.cpu_seconds:.0f} CPU s, {made.peak_mb:.0f} MB")
     files = [str(data / f"{name}.tsv") for name in ("left", "right", "train", "test")]
     done = measure_tree(

@@ -27,10 +27,12 @@ network = planted(n, n, n // 2, edges, edges, 0.6, 0).left
 config = resolve(assignments=[f"mgcn.dimensions={d}", f"mgcn.patience={patience}"])
 def train(adjacency, config):
     moments = [time.process_time()]
-    fit = train_alone(PartJob(adjacency, config, 0, np.empty(0, np.int64), "part"), lambda *_: moments.append(time.process_time()))
+    job = PartJob(adjacency, config, 0, np.empty(0, np.int64), "part")
+    fit = train_alone(job, lambda *_: moments.append(time.process_time()))
     return fit, moments
 # Compiled loops are loaded first: a worker pays for that once, not for each part.
-train(planted(300, 300, 100, 1500, 1500, 0.6, 0).left.adjacency, resolve(assignments=["mgcn.dimensions=8", "mgcn.steps=2"]))
+small = planted(300, 300, 100, 1500, 1500, 0.6, 0).left
+train(small.adjacency, resolve(assignments=["mgcn.dimensions=8", "mgcn.steps=2"]))
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 before = peak()
 fit, moments = train(network.adjacency, config)

@@ -1,4 +1,4 @@
-"""MGCN whole against cut into parts, on the same pair: what partitioning costs, and what boundary refinement gives back.
+"""MGCN whole against cut into parts, on the same pair: what cutting costs, and what boundary refinement gives back.
 
     python benchmarks/partitioned.py NETWORK [--n-max 12000] [--dimensions 128] [--alpha 0.9] [--train 0.2]
 
