@@ -128,6 +128,17 @@ def test_a_dask_cluster_gives_what_serial_gives(cluster):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_job_that_hangs_on_a_dask_worker_is_given_to_another(cluster, tmp_path):
+    address, _ = cluster
+    began = time.monotonic()
+    jobs = [(str(tmp_path), number) for number in range(4)]
+    assert collect(Dask(address, timeout=2), engine_jobs.doze_once, jobs) == [0, 1, 2, 3]
+    assert (tmp_path / "dozed").exists()
+    assert time.monotonic() - began < 6.5, "nobody waited for the one that hung"
+    time.sleep(max(0.0, 8 - (time.monotonic() - began)))
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_dask_worker_killed_by_its_pid_costs_only_its_jobs(cluster, tmp_path):
     address, running = cluster
     jobs = [(str(tmp_path), number) for number in range(8)]
