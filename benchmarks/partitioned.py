@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +19,16 @@ from kedge import evaluate
 from kedge.config import Config, ReadConfig, resolve
 from kedge.ingest import read_network
 from kedge.methods import METHODS
-from kedge.store import DiskShelf
 from kedge.synth import subnetworks
 from kedge.types import Problem
 from kedge.workshop import MemoryShelf, Workshop
+
+
+class Hoard(MemoryShelf):
+    """Keeps parts after their network is finished: the variants differ in what happens to the same parts."""
+
+    def drop(self, keys: Collection[str]) -> None:
+        """Not here."""
 
 
 def main() -> None:
@@ -33,7 +40,6 @@ def main() -> None:
     parser.add_argument("--alpha", type=float, default=0.9)
     parser.add_argument("--train", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--shelf", type=Path, help="keep trained parts here: a second call trains only what is new")
     asked = parser.parse_args()
     network, _ = read_network(asked.network, ReadConfig())
     pair = subnetworks(network, asked.alpha, asked.alpha, asked.seed)
@@ -41,7 +47,7 @@ def main() -> None:
     known, test = np.split(anchors, [round(asked.train * len(anchors))])
     problem = Problem(pair.left, pair.right, known)
     print(f"{network.n:,} accounts, {network.edges:,} edges; {len(known):,} anchors given, {len(test):,} held out")
-    shelf = DiskShelf(asked.shelf, print) if asked.shelf else MemoryShelf()
+    shelf = Hoard()
     base = [f"mgcn.dimensions={asked.dimensions}", f"mgcn.steps={asked.steps}", "engine.name=serial"]
     cut = [*base, f"partition.n_max={asked.n_max}", "partition.boundary_steps=0"]
     variants = {
