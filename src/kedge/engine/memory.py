@@ -9,9 +9,9 @@ from typing import Final
 from kedge.config import EngineConfig
 from kedge.errors import KedgeError
 
-__all__ = ["cores", "fitting_workers", "refuse_too_large", "resident_mb"]
+__all__ = ["PROCESS_MB", "cores", "fitting_workers", "refuse_too_large", "resident_mb"]
 
-_PROCESS_MB: Final = 350.0  # an idle worker with torch loaded
+PROCESS_MB: Final = 350.0  # an idle worker with torch loaded
 _FREE_SHARE: Final = 0.8  # of the free memory, where no limit was given
 
 
@@ -31,7 +31,7 @@ def resident_mb() -> float:
 
 def fitting_workers(config: EngineConfig, megabytes_each: float) -> int:
     """As many as asked for (0: one a core), but no more than fit beside this process; none is refused."""
-    each = megabytes_each + _PROCESS_MB
+    each = megabytes_each + PROCESS_MB
     wanted = config.workers or cores()
     if config.max_memory_mb:
         allowed = config.max_memory_mb - resident_mb()
