@@ -101,6 +101,7 @@ def make_contents(
         problem=problem,
         calibrator=calibrator,
         table=matches.table(),
+        threshold=threshold,
         metrics=metrics if tested else None,
         evaluation=breakdown(problem, matches, test, [0.0, *threshold_grid(threshold)], 0),
         training=training,
@@ -119,6 +120,7 @@ def write_contents(contents: Contents, directory: Path) -> Path:
         ("networks/right.npz", NETWORK, contents.problem.right),
         ("networks/anchors.npz", ARRAYS, {"anchors": np.asarray(contents.problem.anchors)}),
         ("matches.parquet", TABLE, contents.table),
+        ("decided.json", JSON, {"threshold": contents.threshold}),
     ]
     for name, kind, value in artefacts:
         path = directory / name
