@@ -23,9 +23,10 @@ from kedge.types import DECISIONS, Matches, Problem
 __all__ = ["Contents", "load_contents", "load_decided", "load_evidence", "load_matches", "load_problem", "load_run"]
 
 
-def _refuse_unfinished(directory: Path, last: str = "matches.parquet") -> Mapping[str, Any]:
+def _refuse_unfinished(directory: Path, *more: str) -> Mapping[str, Any]:
     manifest = read_manifest(directory)
-    if "decide" not in manifest["stages"] or not (directory / last).exists():
+    missing = any(not (directory / name).exists() for name in ("matches.parquet", *more))
+    if "decide" not in manifest["stages"] or missing:
         raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
     return manifest
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.decisions import UNDO, Entry
+from kedge.decisions import VERDICTS, Entry
 from kedge.review.desk import Desk, Filters
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall
 from kedge.types import DECISIONS, Network
@@ -35,6 +35,7 @@ def entry_view(entry: Entry, undone: int | None) -> dict[str, Any]:
         "note": entry.note,
         "undoes": entry.undoes,
         "undone_by": undone,
+        "forgotten": entry.forgotten,
         "hash": entry.hash,
     }
 
@@ -141,7 +142,7 @@ def queue_view(
 
 
 def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit: int) -> dict[str, Any]:
-    """Who decided what and when, newest first."""
+    """Who decided what and when, newest first; one reviewer's rows, or everybody's."""
     state = desk.log.state
     kept = [
         entry
@@ -156,7 +157,7 @@ def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit
             {
                 **entry_view(entry, state.undone.get(entry.seq)),
                 "accounts": None if numbers is None else {"left": numbers[0], "right": numbers[1]},
-                "standing": entry.action != UNDO and entry == state.current(entry.reviewer, entry.pair),
+                "standing": entry.action in VERDICTS and entry == state.current(entry.reviewer, entry.pair),
             }
         )
     contradictions = [

@@ -55,16 +55,22 @@ export function showSearch(place, answer) {
   fill(place, h("div", { class: "title" }, h("h1", {}, "Accounts with “", name(answer.text), "”")), h("div", { class: "halves" }, list("left", "Left network"), list("right", "Right network")));
 }
 
+function about(e) {
+  if (e.forgotten) return h("span", { class: "muted" }, "forgotten");
+  if (e.action === "purge") return h("span", { class: "muted" }, `the words of ${JSON.parse(e.note).join(", ")}`);
+  const pair = both(e.left, e.right);
+  return [e.accounts ? link(e.accounts.left, e.accounts.right, pair) : [pair, h("span", { class: "muted" }, " not in this run")], e.note ? h("q", {}, e.note) : null];
+}
+
 export function showHistory(place, answer, query, me, go, undo) {
   const rows = answer.entries.map((e) => h("tr", { class: e.undone_by ? "undone" : "" },
     h("td", { class: "figure" }, e.seq),
     h("td", { class: "muted when" }, e.time.replace("T", " ").replace("Z", "")),
     h("td", {}, e.reviewer),
     h("td", {}, badge(e.action, e.undoes ? ` of ${e.undoes}` : "")),
-    h("td", { class: "wide" }, e.accounts ? link(e.accounts.left, e.accounts.right, both(e.left, e.right)) : [both(e.left, e.right), h("span", { class: "muted" }, " not in this run")],
-      e.note ? h("q", {}, e.note) : null),
+    h("td", { class: "wide" }, about(e)),
     h("td", {}, e.undone_by ? h("span", { class: "muted" }, `undone (${e.undone_by})`)
-      : e.action !== "undo" && e.reviewer === me ? h("button", { type: "button", class: "quiet", onclick: () => undo(e.seq), "aria-label": `Undo decision ${e.seq}` }, "Undo") : "")));
+      : e.reviewer === me && !e.forgotten && ["yes", "no", "unsure"].includes(e.action) ? h("button", { type: "button", class: "quiet", onclick: () => undo(e.seq), "aria-label": `Undo decision ${e.seq}` }, "Undo") : "")));
   const filter = h("input", { type: "search", id: "historyfilter", value: query.q || "", spellcheck: "false" });
   const form = h("form", { class: "filters" }, field("Id or note contains", filter), h("button", { type: "submit", class: "quiet" }, "Show"));
   form.addEventListener("submit", (event) => {

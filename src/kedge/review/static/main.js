@@ -1,5 +1,5 @@
 // The app: routes, keys, decisions.
-import { count, fill, h, name, random } from "./dom.js";
+import { count, fill, h, name, plain, random } from "./dom.js";
 import { gauge, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
 import { get, open, pending, post, Refused, session } from "./net.js";
 import { showPair } from "./pair.js";
@@ -172,7 +172,7 @@ async function review() {
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
   if (!shown || shown.left.account !== pair.left.account) scrollTo(0, 0);
   showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, keepNote: (text) => (state.note = text) });
-  document.title = `${pair.left.id} ↔ ${pair.right.id} · kedge review`;
+  document.title = `${plain(pair.left.id)} ↔ ${plain(pair.right.id)} · kedge review`;
 }
 
 async function queue() {
@@ -184,7 +184,7 @@ async function queue() {
 const PAGES = {
   "/": review,
   "/queue": queue,
-  "/history": async () => showHistory(place, await get("/api/history", query()), query(), session.reviewer, go, undo),
+  "/history": async () => showHistory(place, await get("/api/history", { ...query(), ...blind() }), query(), session.reviewer, go, undo),
   "/progress": async () => showProgress(place, await get("/api/progress", query()), go),
 };
 
