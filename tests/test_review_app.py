@@ -13,7 +13,7 @@ from reviewing import HOSTILE, Browser, open_log, small_run
 from kedge.link.evidence import terms
 from kedge.review.app import PAGES
 from kedge.review.openapi import document
-from kedge.review.order import entropy, impact, information_order
+from kedge.review.order import impact, information_order, uncertainty
 from kedge.review.progress import towards_target
 
 
@@ -39,7 +39,10 @@ def test_information_is_uncertainty_times_impact(run):
     problem, matches = data.problem, data.matches
     assert (np.diff(data.information) <= 1e-12).all(), "the most informative first"
     rows = data.queue
-    unsure = entropy(matches.probability[rows])
+    for u in range(0, problem.left.n, 11):
+        p = matches.probability[(matches.left == u) & (matches.rank <= 9)]
+        assert uncertainty(matches, problem.left.n)[u] == pytest.approx(sum(x * (1 - x) for x in p))
+    unsure = uncertainty(matches, problem.left.n)[matches.left[rows]]
     value = impact(problem, matches.left[rows], matches.right[rows], unsure)
     partner = dict(
         zip(matches.left[rows].tolist(), zip(matches.right[rows].tolist(), unsure, strict=True), strict=True)
@@ -50,7 +53,7 @@ def test_information_is_uncertainty_times_impact(run):
         heard = sum(h for a, (b, h) in partner.items() if A[u, a] and B[v, b])
         degree = np.sqrt(A[u].sum() * B[v].sum())
         assert value[i] == pytest.approx(1 + heard / degree, rel=1e-5)
-    sure = replace(matches, probability=np.ones(len(matches)))
+    sure = replace(matches, probability=(matches.rank == 1).astype(float))
     assert information_order(problem, sure)[1].max() < 1e-9
 
 

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from kedge.decisions import VERDICTS, Entry
 from kedge.review.desk import Desk, Filters
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall
+from kedge.review.order import SHOWN
 from kedge.types import DECISIONS, Network
 
 __all__ = ["entry_view", "history_view", "pair_view", "queue_view", "search_view"]
 
-_CANDIDATES: Final = 9  # as many as there are digits on the keyboard
 _FOUND: Final = 20
 
 
@@ -86,7 +86,7 @@ def _by_name(step: dict[str, Any]) -> tuple[str, str]:
 def _candidates(desk: Desk, left: int, right: int, blind: bool) -> list[dict[str, Any]]:
     """The right accounts to choose from, the shown one among them."""
     data = desk.data
-    rows = data.candidates(left)[:_CANDIDATES]
+    rows = data.candidates(left)[:SHOWN]
     listed = [_choice(desk, int(row), "right", blind) for row in rows]
     if all(choice["account"] != right for choice in listed):
         row = data.row(left, right)
