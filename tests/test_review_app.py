@@ -219,6 +219,28 @@ def test_blind_mode_hides_every_score_and_other_opinions(run, log):
     assert all(row["probability"] is None for row in bob.get("/api/queue", blind=1)["pairs"])
 
 
+def test_a_blind_history_shows_nothing_that_others_said(run, log):
+    ann, bob = Browser(run[0], log, "ann"), Browser(run[0], log, "bob")
+    pair = ann.next()
+    ann.decide(pair, "yes")
+    other = next(c for c in pair["candidates"] if c["account"] != pair["right"]["account"])
+    bob.decide({**pair, "right": other, "seen": 0}, "yes", despite=True)
+    seen = bob.get("/api/history")
+    assert (seen["total"], len(seen["contradictions"])) == (2, 1)
+    blind = bob.get("/api/history", blind=1, reviewer="ann")
+    assert [entry["reviewer"] for entry in blind["entries"]] == ["bob"]
+    assert blind["contradictions"] == []
+
+
+def test_a_forgotten_decision_is_history_without_words(browser, run, log):
+    pair = browser.next()
+    browser.decide(pair, "yes")
+    log.forget(0, pair["left"]["id"], by="purge")
+    entries = Browser(run[0], log).get("/api/history")["entries"]
+    assert [(e["action"], e["forgotten"], e["left"]) for e in entries] == [("purge", False, ""), ("yes", True, "")]
+    assert not entries[1]["standing"]
+
+
 def test_filters(browser, run):
     data, _ = run
     total = browser.get("/api/queue", status="all")["total"]

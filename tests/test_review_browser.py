@@ -275,6 +275,17 @@ def test_two_tabs_on_one_pair(chromium, server, entries):
     tab.close()
 
 
+def test_a_link_that_leads_nowhere_says_so(chromium, server):
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    tab.page.goto(f"http://127.0.0.1:{server.port}/?left=999999&right=0")
+    tab.page.wait_for_selector("text=no such account in this run")
+    tab.page.click("text=Go on with the most informative pair")
+    tab.pair()
+    tab.troubles.clear()  # the browser's own words about a 404
+    tab.close()
+
+
 def test_hostile_names_are_text(chromium, server):
     tab = Tab(chromium, server)
     tab.name("<img src=x onerror=alert(1)>")

@@ -102,10 +102,9 @@ class Review:
         """A page of the log."""
         self._desk.sync()
         offset, limit = page_of(request)
-        reviewer = request.query_params.get("reviewer") or None
-        if flag(request, "blind"):
-            reviewer = self._who(request) or ""  # what others said is hidden
-        return JSONResponse(history_view(self._desk, reviewer, request.query_params.get("q", ""), offset, limit))
+        text, blind = request.query_params.get("q", ""), flag(request, "blind")
+        reviewer = (self._who(request) or "") if blind else request.query_params.get("reviewer") or None
+        return JSONResponse(history_view(self._desk, reviewer, text, offset, limit, blind))
 
     async def progress(self, request: Request) -> Response:
         """How far the review has come."""

@@ -141,8 +141,10 @@ def queue_view(
     return {"total": len(places), "offset": offset, "limit": limit, "pairs": rows}
 
 
-def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit: int) -> dict[str, Any]:
-    """Who decided what and when, newest first; one reviewer's rows, or everybody's."""
+def history_view(
+    desk: Desk, reviewer: str | None, text: str, offset: int, limit: int, blind: bool = False
+) -> dict[str, Any]:
+    """Who decided what and when, newest first; one reviewer's rows, or everybody's. Blind: nothing that others said."""
     state = desk.log.state
     kept = [
         entry
@@ -161,7 +163,9 @@ def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit
             }
         )
     contradictions = [
-        {"side": found.side, "id": found.account, "partners": list(found.partners)} for found in state.contradictions()
+        {"side": found.side, "id": found.account, "partners": list(found.partners)}
+        for found in state.contradictions()
+        if not blind
     ]
     return {
         "total": len(kept),
