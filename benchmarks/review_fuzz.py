@@ -29,7 +29,7 @@ CHECKS = (
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--examples", type=int, default=200, help="made-up requests an operation and phase, at most")
+    parser.add_argument("--examples", type=int, default=10, help="made-up requests an operation and phase, at most")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -23,6 +23,7 @@ from kedge.types import FloatArray, IntArray, Matches, Problem
 __all__ = ["SHOWN", "impact", "information_order", "uncertainty"]
 
 SHOWN: Final = 9  # candidates on the page: as many as there are digits on the keyboard
+_BLOCK: Final = 8192  # pairs at a time: the products of a large run would not fit beside it
 
 
 def uncertainty(matches: Matches, accounts: int) -> FloatArray:
@@ -36,8 +37,12 @@ def impact(problem: Problem, left: IntArray, right: IntArray, unsure: FloatArray
     shape = (problem.left.n, problem.right.n)
     partner = csr_array((unsure, (left, right)), shape=shape)
     # (A_1 M)[u, b] > 0 where a neighbour of u is assigned b; what b shares with N(v) is heard by the pair (u, v).
-    reached = csr_array(_pattern(problem.left.adjacency)[left] @ partner)
-    heard = np.asarray(reached.multiply(_pattern(problem.right.adjacency)[right]).sum(axis=1)).ravel()
+    near, far = _pattern(problem.left.adjacency), _pattern(problem.right.adjacency)
+    heard = np.zeros(len(left))
+    for start in range(0, len(left), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        reached = csr_array(near[left[rows]] @ partner)
+        heard[rows] = np.asarray(reached.multiply(far[right[rows]]).sum(axis=1)).ravel()
     degree = np.sqrt(problem.left.degrees[left] * problem.right.degrees[right].astype(np.float64))
     return np.asarray(1 + heard / np.maximum(degree, 1))
 
