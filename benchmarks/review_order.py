@@ -160,6 +160,9 @@ def main() -> None:
             f"{mean[n][i, 0]:.3f} ± {spread[n][i, 0]:.3f} | {mean[n][i, 1]:.3f} | {mean[n][i, 2]:.3f}" for n in ORDERS
         ]
         print(f"{step:7}  " + "".join(f"{cell:>30}" for cell in cells))
+    ours, blind = next(iter(ORDERS)), list(ORDERS)[-1]
+    needed = np.interp(mean[blind][-1, 0], mean[ours][:, 0], asked.steps)
+    print(f"what {blind} reaches with {asked.steps[-1]} answers, {ours} has with {needed:.0f} (interpolated)")
     draw(asked.plot, asked.steps, mean)
 
 
