@@ -57,7 +57,8 @@ def test_sparse_equals_the_oracle(seed: int) -> None:
 def test_bands_change_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, _ = planted(n=80, seed=4)
     whole = propagate(problem, SMALL)
-    monkeypatch.setattr("kedge.link.evidence._BAND", 50)
+    monkeypatch.setattr("kedge.link.evidence_round._BAND", 50)
+    monkeypatch.setattr("kedge.link.evidence_round._ALONE", 0)
     banded = propagate(problem, SMALL)
     for one, other in ((whole.log_odds, banded.log_odds), (whole.beliefs, banded.beliefs)):
         np.testing.assert_array_equal(one.indices, other.indices)
