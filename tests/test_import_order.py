@@ -13,6 +13,7 @@ ORDER = [
     "types",
     "linalg",
     "alignment",
+    "forgetting",
     "evaluate",
     "communities",
     "breakdown",

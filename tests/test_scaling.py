@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from graphs import communities
 from test_cli import ENVIRONMENT, kedge, match_words, process
@@ -69,13 +71,18 @@ def test_a_finished_network_takes_the_place_of_its_parts_and_serves_the_next_mat
     assert len(list((whole / "embeddings").iterdir())) == 2, "one file a network"
     # Another threshold is another run, but its embeddings are the same.
     before = {path: path.stat().st_mtime_ns for path in (whole / "embeddings").iterdir()}
-    import shutil
-
     out = tmp_path / "run"
     shutil.copytree(whole, out)
     said = kedge(*match_words(pair, out, *WORDS, "--set", "decide.precision=0.8", "--force")).stderr
     assert "is cut into" not in said
     assert {path.name for path in (out / "embeddings").iterdir()} == {path.name for path in before}
+
+
+def test_a_purge_takes_the_vectors_too(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    somebody = pq.read_table(whole / "matches.parquet")["left"][0].as_py()
+    kedge("purge", tmp_path / "run", somebody, "--side", "left")
+    assert not (tmp_path / "run" / "embeddings").exists()
 
 
 def wait_for(condition, seconds: float = 60.0) -> None:
