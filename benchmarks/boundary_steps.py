@@ -1,6 +1,6 @@
 """How often boundaries should be refined: MGCN on a planted pair, judged on anchors held back from the given ones.
 
-    python benchmarks/boundary_steps.py [--steps 0 1 2 4 8 16]
+    python benchmarks/boundary_steps.py [--steps 0 1 2 4 8 16] [--shared-by bridges]
 
 The default of `partition.boundary_steps` was chosen by this, before partitioned.py was run with it.
 """
@@ -23,6 +23,7 @@ SETTINGS = "mgcn.dimensions=48 mgcn.steps=120 engine.name=serial partition.n_min
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, nargs="+", default=[0, 1, 2, 4, 8, 16])
+    parser.add_argument("--shared-by", choices=["bridges", "paper"], default="bridges")
     asked = parser.parse_args()
     pair = planted(5000, 5000, 4000, 40_000, 40_000, 0.8, 11)
     anchors = pair.anchors[np.random.default_rng(0).permutation(len(pair.anchors))]
@@ -32,6 +33,7 @@ def main() -> None:
     show("whole", problem, held, resolve(assignments=[*SETTINGS, "partition.n_max=5000"]), 0, workshop)
     for steps in asked.steps:
         settings = [*SETTINGS, "partition.n_max=1700", f"partition.boundary_steps={steps}"]
+        settings.append(f"partition.shared_by={asked.shared_by}")
         show(f"cut, refined {steps} times", problem, held, resolve(assignments=settings), 0, workshop)
 
 

@@ -1,6 +1,6 @@
 """CPU and memory of Algorithm 1 with its shared accounts, over growing planted networks: a cost for each edge.
 
-python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20]
+python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20] [--shared-by bridges]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def high_water():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1e3
 network, before = NETWORK.load(Path(sys.argv[1])), high_water()
-began, config = time.process_time(), PartitionConfig()
+began, config = time.process_time(), PartitionConfig(shared_by=sys.argv[2])
 parts, notes = partition(network, config, 0)
 cut = time.process_time() - began
 edges = sum(part_adjacency(network, parts, p, config)[1].nnz // 2 for p in range(parts.count))
@@ -39,6 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=[100_000, 300_000])
     parser.add_argument("--degree", type=int, default=20)
+    parser.add_argument("--shared-by", choices=["bridges", "paper"], default="bridges")
     asked = parser.parse_args()
     print("accounts | edges | parts | smallest | largest | edges trained / edges | CPU s | µs an edge | bytes an edge")
     for n in asked.nodes:
@@ -46,7 +47,7 @@ def main() -> None:
             path, edges = Path(folder) / "network", n * asked.degree // 2
             with path.open("wb") as file:
                 NETWORK.dump(planted(n, n, n // 2, edges, edges, 0.6, 0).left, file)
-            found = json.loads(measuring.measure_python(CHILD, str(path)).said)
+            found = json.loads(measuring.measure_python(CHILD, str(path), asked.shared_by).said)
         sizes, m = found["sizes"], found["edges"]
         print(
             f"{n:,} | {m:,} | {found['parts']} | {min(sizes):,} | {max(sizes):,} | {found['trained']:.2f} | "
