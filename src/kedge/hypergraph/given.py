@@ -39,4 +39,7 @@ def unite(hypergraphs: Sequence[Hypergraph]) -> Hypergraph:
         raise KedgeError("no hypergraphs to unite", remedy="name at least one of hypergraph.builders")
     if len({h.n for h in hypergraphs}) > 1:
         raise KedgeError(f"hypergraphs of {', '.join(f'{h.n:,}' for h in hypergraphs)} accounts cannot be united")
-    return hypergraphs[0] if len(hypergraphs) == 1 else Hypergraph(csr_array(hstack([h.H for h in hypergraphs])))
+    if len(hypergraphs) == 1:
+        return hypergraphs[0]
+    centres = [np.full(h.hyperedges, -1) if h.centres is None else h.centres for h in hypergraphs]
+    return Hypergraph(csr_array(hstack([h.H for h in hypergraphs])), np.concatenate(centres))

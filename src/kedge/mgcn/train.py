@@ -157,9 +157,11 @@ def _fit(
     checks: list[tuple[int, float]] = []
     best: tuple[float, int, FloatArray] | None = None
     for step in range(1, steps + 1):
-        X = model(drops)
+        seen = _hide(edges.count, settings, drops)
+        X = model(drops, seen)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
-        loss = pooled_loss(X, model.bias, edges, pool, settings.weighing, settings.negatives)
+        chosen = None if seen is None else 1 - seen[:-1]
+        loss = pooled_loss(X, model.bias, edges, pool, settings.weighing, settings.negatives, chosen)
         value = loss.item()
         if not math.isfinite(value):
             raise KedgeError(f"the loss is no number at step {step}", remedy="lower mgcn.learning_rate")
@@ -184,6 +186,15 @@ def _fit(
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], trivial, auc_found, vectors)
     return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+
+
+def _hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
+    """0 for the edges that this step hides, 1 for the others and, last, for entries of no edge."""
+    if settings.drop_edges == 0 or settings.levels == "none":
+        return None
+    seen = (torch.rand(edges + 1, generator=generator) >= settings.drop_edges).float()
+    seen[-1] = 1.0
+    return seen if seen[:-1].sum() < edges else None
 
 
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
