@@ -23,7 +23,7 @@ from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, trivial_loss
 from kedge.spmm import hold_memory
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
-__all__ = ["VERDICTS", "Embedding", "Progress", "Verdict", "embed", "judge"]
+__all__ = ["VERDICTS", "Embedding", "Progress", "Verdict", "embed", "hide", "judge"]
 
 Progress = Callable[[int, float, float], None]
 Verdict = Literal["trained", "collapsed", "nothing to learn"]
@@ -157,7 +157,7 @@ def _fit(
     checks: list[tuple[int, float]] = []
     best: tuple[float, int, FloatArray] | None = None
     for step in range(1, steps + 1):
-        seen = _hide(edges.count, settings, drops)
+        seen = hide(edges.count, settings, drops)
         X = model(drops, seen)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
         chosen = None if seen is None else 1 - seen[:-1]
@@ -188,7 +188,7 @@ def _fit(
     return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
 
 
-def _hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
+def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
     """0 for the edges that this step hides, 1 for the others and, last, for entries of no edge."""
     if settings.drop_edges == 0 or settings.levels == "none":
         return None
