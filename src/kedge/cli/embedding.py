@@ -51,6 +51,7 @@ def embed(
         reporter.stage(f"reading {network.name}")
         read, _ = read_network(network, config.read)
         own = None if hypergraph is None else read_hypergraph(hypergraph, read, config.read)
+        from kedge.hypergraph import DegenerateHypergraphWarning
         from kedge.mgcn import embed as run
 
         reporter.stage("training")
@@ -60,6 +61,7 @@ def embed(
             reporter.advance(step, total, f"loss {loss:.3f} (saying nothing: {trivial:.3f})")
 
         with warnings.catch_warnings():  # said when it is known, before the long training, not after it
+            warnings.simplefilter("default", DegenerateHypergraphWarning)
             warnings.showwarning = lambda message, *_: reporter.note(f"warning: {message}")
             fit = run(read, config, config.seed, show, hypergraph=own)
         if fit.hypergraph is not None:
