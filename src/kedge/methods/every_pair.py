@@ -55,7 +55,7 @@ def between(left: Rows, S: Tensor, right: Rows) -> Tensor:
 
 
 def spread(left: csr_array, right: csr_array, H: Tensor, alpha: float, rounds: int) -> FloatArray:
-    """The fixed point of S = α M_1 S M_2ᵀ + (1 - α) H, by at most `rounds` rounds; cost of one: |E_1| n_2 + |E_2| n_1."""
+    """The fixed point of S = α M_1 S M_2ᵀ + (1 - α) H, by at most `rounds` rounds of |E_1| n_2 + |E_2| n_1 products."""
     first, second = Rows.of(left), Rows.of(right)
     S = H
     for _ in range(rounds):

@@ -1,8 +1,8 @@
 """PARROT (Zeng, Zhang, Xia, Tong; WWW 2023): position-aware regularised optimal transport.
 
 Positions are random walks with restart to the anchors, r = (1 - β) W r + β e (Eq. 2), W = D^-1 A. The cost of a pair is
-exp(-cos of positions), spread over the product graph (Eq. 5): C ← (1 + γβ) C_0 + (1 - β) γ W_1 C W_2ᵀ, anchors at 0. The
-transport plan T minimises (Eq. 13)
+exp(-cos of positions), spread over the product graph (Eq. 5): C ← (1 + γβ) C_0 + (1 - β) γ W_1 C W_2ᵀ, anchors at 0.
+The transport plan T minimises (Eq. 13)
 
     <C, T> + λ_e edge consistency (Gromov-Wasserstein) + λ_n KL(W_1 T W_2ᵀ | T) + λ_a KL(H | T)
 

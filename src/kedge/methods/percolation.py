@@ -1,12 +1,12 @@
-"""Expand-when-stuck percolation (Kazemi, Hassani, Grossglauser; VLDB 2015, Algorithm 1): a matching grown from few seeds.
+"""Expand-when-stuck percolation (Kazemi, Hassani, Grossglauser; VLDB 2015, Algorithm 1): a matching from few seeds.
 
-A matched pair gives a mark to every pair of its neighbours. The unmatched pair with most marks, at least r = 2, the more
-alike in degree among equals, is matched next. When none is left, every pair with a mark whose accounts are both free
+A matched pair gives a mark to every pair of its neighbours. The unmatched pair with most marks, at least r = 2, the
+more alike in degree among equals, is matched next. When none is left, every pair with a mark whose accounts are both free
 gives its own marks, though it may be wrong, and matching goes on.
 
-Deviations: what still ties is decided by a draw from the seed; when stuck, pairs of fewest neighbours speak first and at
-most `baselines.work` marks are given; a pair of hubs with more than `baselines.hub_pairs` pairs around it gives none. The
-result ranks pairs by their witnesses in the matching, matched pairs first.
+Deviations: what still ties is decided by a draw from the seed; when stuck, pairs of fewest neighbours speak first and
+at most `baselines.work` marks are given; a pair of hubs with more than `baselines.hub_pairs` pairs around it gives
+none. The result ranks pairs by their witnesses in the matching, matched pairs first.
 
 Cost: Σ over matched pairs of d_u d_v marks, each an entry of a hash table and a step in a heap; no n × n matrix.
 """

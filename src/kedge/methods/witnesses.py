@@ -60,7 +60,7 @@ def best_witnessed(
 
 
 def rank_by_witnesses(problem: Problem, links: IntArray, keep: int) -> SparseAlignment:
-    """The `keep` best of each account by witnesses among all links; a linked pair stands before its accounts' others."""
+    """The `keep` best of each account by witnesses among all links; a linked pair is the best of both its accounts."""
     entries: list[tuple[IntArray, IntArray, FloatArray]] = []
     everybody = np.ones(problem.left.n, bool), np.ones(problem.right.n, bool)
     forth = best_witnessed(problem.left, problem.right, links, keep, *everybody)
