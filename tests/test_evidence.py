@@ -18,7 +18,7 @@ from kedge.link.evidence import Evidence, propagate, terms
 from kedge.methods.evidence import align
 from kedge.types import Network, Problem
 
-SMALL = EvidenceConfig(rounds=6, candidates=1000, keep=1000)
+SMALL = EvidenceConfig(rounds=6, least_rounds=6, candidates=1000, keep=1000)
 
 
 def planted(n: int = 40, anchors: int = 12, seed: int = 0, degree: float = 6.0) -> tuple[Problem, np.ndarray]:
@@ -52,6 +52,16 @@ def test_sparse_equals_the_oracle(seed: int) -> None:
     assert (got.s, got.t) == oracle.rates(problem)
     np.testing.assert_array_equal(np.isfinite(dense(got)), np.isfinite(want))
     np.testing.assert_allclose(dense(got), want, rtol=1e-5, atol=1e-4)
+
+
+def test_bands_change_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, _ = planted(n=80, seed=4)
+    whole = propagate(problem, SMALL)
+    monkeypatch.setattr("kedge.link.evidence._BAND", 50)
+    banded = propagate(problem, SMALL)
+    for one, other in ((whole.log_odds, banded.log_odds), (whole.beliefs, banded.beliefs)):
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_array_equal(one.data, other.data)
 
 
 def test_few_candidates_are_the_best_of_the_oracles_row_or_column() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, embedding, explaining, exporting, matching, reporting, reviewing, synthesis
+from kedge.cli import about, data, embedding, explaining, exporting, matching, purging, reporting, reviewing, synthesis
 
 __all__ = ["app", "main"]
 
@@ -45,6 +45,7 @@ for _command in (
     reporting.report,
     reviewing.review,
     reviewing.decisions,
+    purging.purge,
     explaining.explain,
     exporting.export,
     embedding.embed,

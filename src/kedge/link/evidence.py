@@ -9,13 +9,15 @@ x = d_u d_a / 2m_1 and q(v, b) likewise, beliefs P(a, b) (anchors: 1), rho(a) = 
 
 A term is the log of the mean likelihood ratio over where a neighbour's partner may be, with ratio 1 for "nowhere": an
 uncertain neighbour says little, whatever it misses. Averaging the two views counts a common edge once by the geometric
-mean of its two ratios, and each missing edge half. Temperature falls from round to round, so that early rounds, which
-hear only the anchors, do not settle what later rounds know better.
+mean of its two ratios, and each missing edge half. Temperature falls from round to round (schedule.py), so that early
+rounds, which hear only the anchors, do not settle what later rounds know better.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +27,13 @@ from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
 from kedge.link.profile import Profile, profile
+from kedge.link.schedule import schedule
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
 
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
+_BAND = 1e8  # numbers said to one band of accounts: 0.8 GB
 _BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
 
 
@@ -81,6 +85,16 @@ def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: flo
     return csr_array((values, (rows, columns)), shape=L.shape)
 
 
+def _settled(P: csr_array, before: csr_array, share: float, least: float) -> csr_array:
+    """`share` of the beliefs before and the rest of the new ones, without what is then under `least`."""
+    if share == 0:
+        return P
+    mixed = csr_array((1 - share) * P + share * before)
+    mixed.data[mixed.data < least] = 0
+    mixed.eliminate_zeros()
+    return mixed
+
+
 def pattern(network: Network) -> csr_array:
     """The adjacency with every weight 1: evidence counts edges."""
     A = network.adjacency
@@ -113,6 +127,24 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
 
 
+def _bands(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32]
+) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Runs of far accounts that hear at most `_BAND` numbers together: first, width, places of neighbours in it."""
+    n = len(indptr) - 1
+    often = np.bincount(believed, minlength=n)
+    ends = np.repeat(often, np.diff(indptr))
+    heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=ends, minlength=n))])
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr))
+    count = max(1, int(np.ceil(heard[-1] / _BAND)))
+    cuts = np.unique([0, *np.searchsorted(heard, heard[-1] * np.arange(1, count) / count), n])
+    for first, last in pairwise(cuts.tolist()):
+        inside = np.bincount(rows[(indices >= first) & (indices < last)], minlength=n)
+        before = np.bincount(rows[indices < first], minlength=n)
+        low = indptr[:-1] + before
+        yield first, last - first, low, low + inside
+
+
 def _one_round(
     problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
 ) -> csr_array:
@@ -135,29 +167,32 @@ def _one_round(
     for near in (0, 1):
         far = 1 - near
         belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
-        start = np.concatenate([[0], np.cumsum(degrees[far][belief[1]])]).astype(np.int64)[belief[0]]
-        columns = np.empty(start[-1], np.int32)
-        values = np.empty(start[-1], np.float32)
-        lengths = np.zeros(networks[near].n, np.int64)
-        say(
-            *belief, *far_edges, degrees[far], float(len(far_edges[1])),
-            rates[near], start, columns, values, lengths, _BLOCKS,
-        )  # fmt: skip
-        best = np.empty((networks[near].n, keep), np.int64)
+        best = np.full((networks[near].n, keep), -1, np.int64)
         score = np.empty((networks[near].n, keep))
-        hear(
-            *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *far_edges, rho[far],
-            start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
-            taken[near], taken[far],
-            *_arrays(priors[near]), best, score, _BLOCKS,
-        )  # fmt: skip
+        sizes = np.zeros(networks[near].n, np.int64)
+        for first, width, low, high in _bands(*far_edges, belief[1]):
+            start = np.concatenate([[0], np.cumsum((high - low)[belief[1]])])[belief[0]]
+            columns = np.empty(start[-1], np.int32)
+            values = np.empty(start[-1], np.float32)
+            lengths = np.zeros(networks[near].n, np.int64)
+            band = (low, high, far_edges[1], first, width)
+            say(
+                *belief, *band, degrees[far], float(len(far_edges[1])),
+                rates[near], start, columns, values, lengths, _BLOCKS,
+            )  # fmt: skip
+            hear(
+                *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *band, rho[far],
+                start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
+                taken[near], taken[far],
+                *_arrays(priors[near]), best, score, sizes, _BLOCKS,
+            )  # fmt: skip
         row, place = np.nonzero(best >= 0)
         pair = (row, best[row, place]) if near == 0 else (best[row, place], row)
         found.append((*pair, score[row, place]))
     width = problem.right.n
     keys = np.concatenate([left * width + right for left, right, _ in found])
-    keys, first = np.unique(keys, return_index=True)
-    L = np.concatenate([score for _, _, score in found])[first]
+    keys, place_of = np.unique(keys, return_index=True)
+    L = np.concatenate([score for _, _, score in found])[place_of]
     if len(problem.rejected):
         ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
         keys, L = keys[~ruled_out], L[~ruled_out]
@@ -175,18 +210,18 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     looks = profile(problem)
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
+    rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
     trace: list[float] = []
-    for turn in range(config.rounds):
+    for turn, this in enumerate(rounds, 1):
         before = P
         support = _affordable(problem, P, work)
-        last = turn == config.rounds - 1
-        L = _one_round(problem, support, (s, t), looks, prior, config.keep if last else config.candidates)
-        heat = (config.first_temperature / config.temperature) ** max(1 - turn / max(config.rounds - 3, 1), 0)
-        belief = two_sided(L, config.temperature * heat)
-        P = _with_anchors(problem, L, belief, config.least_belief)
+        keep = config.keep if turn == len(rounds) else config.candidates
+        L = _one_round(problem, support, (s, t), looks, prior, keep)
+        belief = two_sided(L, this.temperature)
+        P = _settled(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
-    return Evidence(L, support, beliefs, matched(L), looks, s, t, config.rounds, tuple(trace))
+    return Evidence(L, support, beliefs, matched(L), looks, s, t, len(rounds), tuple(trace))
 
 
 def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
