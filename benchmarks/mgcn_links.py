@@ -19,12 +19,12 @@ import time
 import warnings
 from pathlib import Path
 
-import deepwalk
 import numpy as np
 
-from kedge.config import resolve
+from kedge.config import BaselineConfig, resolve
 from kedge.ingest import read_network
 from kedge.linalg import unit_rows
+from kedge.methods.skip_gram import walk_vectors
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 
@@ -48,7 +48,9 @@ def run_method(method: str, split: Holdout, seed: int, assignments: list[str]) -
     before = time.process_time()
     extra = METHODS[method]
     if extra is None:
-        X = deepwalk.embed(split.network, resolve().mgcn.dimensions, seed)
+        # The paper's walks: as long, and as far apart, as DeepWalk's authors have them.
+        walks = BaselineConfig(dimensions=resolve().mgcn.dimensions, walk_length=80, window=10)
+        X = walk_vectors(split.network, walks, seed)
     else:
         X = embed(split.network, resolve(assignments=[*assignments, *extra]), seed).vectors
     spent = time.process_time() - before
