@@ -6,7 +6,19 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, embedding, explaining, exporting, matching, reporting, reviewing, synthesis
+from kedge.cli import (
+    about,
+    comparing,
+    data,
+    embedding,
+    explaining,
+    exporting,
+    matching,
+    reporting,
+    reproducing,
+    reviewing,
+    synthesis,
+)
 
 __all__ = ["app", "main"]
 
@@ -49,6 +61,8 @@ for _command in (
     exporting.export,
     embedding.embed,
     synthesis.synth,
+    comparing.compare,
+    reproducing.reproduce,
     about.config,
     about.doctor,
 ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol
 
@@ -9,7 +10,7 @@ from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.types import Problem
 
-__all__ = ["METHODS", "Method", "settle"]
+__all__ = ["METHODS", "Later", "Method", "settle"]
 
 
 class Method(Protocol):
@@ -20,18 +21,27 @@ class Method(Protocol):
         ...
 
 
-def _later(place: str) -> Method:
+@dataclass(frozen=True)
+class Later:
     """The function `module:name`, imported at its first call: `kedge --help` must not wait for torch."""
-    module, _, name = place.partition(":")
 
-    def run(problem: Problem, config: Config, seed: int) -> Alignment:
-        method: Method = getattr(import_module(f"kedge.methods.{module}"), name)
+    place: str
+
+    @property
+    def module(self) -> str:
+        """The full name of its module."""
+        return f"kedge.methods.{self.place.partition(':')[0]}"
+
+    def __call__(self, problem: Problem, config: Config, seed: int) -> Alignment:
+        """The alignment of the two networks."""
+        method: Method = getattr(import_module(self.module), self.place.partition(":")[2])
         return method(problem, config, seed)
 
-    return run
+
+_later = Later
 
 
-METHODS: Final[dict[str, Method]] = {
+METHODS: Final[dict[str, Later]] = {
     "common-neighbours": _later("common_neighbours:align"),
     "evidence": _later("evidence:align"),
     "mgcn": _later("mgcn:align"),

@@ -46,7 +46,7 @@ from kedge.store import (
 )
 from kedge.types import IntArray, Problem
 
-__all__ = ["match", "match_to_run"]
+__all__ = ["calibrate", "match", "match_to_run"]
 
 
 _LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
