@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -91,6 +90,7 @@ def measure_split(split: Split, config: Config) -> tuple[dict[str, float | None]
     figures = measure(solution, split.test, config.seed)
     draws = np.random.default_rng([config.seed, 2])
     true, false = evaluate.balanced_pairs(split.test, problem.right.n, problem.anchors, draws, ratio=2)
-    says = partial(calibrator.says_link, problem, alignment)
-    figures |= {f"{name}_1to2": value for name, value in evaluate.macro(says(true), says(false)).items()}
+    said = calibrator.says_link(problem, alignment, np.concatenate([true, false]))
+    twice = evaluate.macro(said[: len(true)], said[len(true) :])
+    figures |= {f"{name}_1to2": value for name, value in twice.items()}
     return {name: figures[name] for name in FIGURES}, scoring

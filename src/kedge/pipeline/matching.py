@@ -84,6 +84,8 @@ def calibrate(problem: Problem, config: Config, given: int | None = None) -> Cal
         candidates=config.candidates,
         seed=config.seed,
         given=given,
+        # The rule is kedge's own only for kedge's own method: others are judged by their scores and nothing else.
+        hops=config.decide.hops if config.method == "evidence" else 0,
     )
 
 

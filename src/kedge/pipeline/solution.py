@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     pairs = np.empty((0, 2), np.int64) if test is None else test
     matches, problem = solution.matches, solution.problem
     true, false = evaluate.balanced_pairs(pairs, problem.right.n, problem.anchors, np.random.default_rng(seed))
-    says = partial(solution.calibrator.says_link, problem, solution.alignment)
+    said = solution.calibrator.says_link(problem, solution.alignment, np.concatenate([true, false]))
     partner = np.full(problem.left.n, -1)
     known = pairs[(pairs >= 0).all(axis=1)]
     partner[known[:, 0]] = known[:, 1]
@@ -54,7 +53,7 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     return {
         **evaluate.ranking(solution.alignment, pairs),
         **evaluate.decisions(matches.partners(), pairs),
-        **evaluate.macro(says(true), says(false)),
+        **evaluate.macro(said[: len(true)], said[len(true) :]),
         "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
         "test_pairs": len(pairs),
     }
