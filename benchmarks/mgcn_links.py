@@ -15,12 +15,12 @@ import time
 import warnings
 from pathlib import Path
 
-import deepwalk
 import numpy as np
 
-from kedge.config import resolve
+from kedge.config import BaselineConfig, resolve
 from kedge.ingest import read_network
 from kedge.linalg import unit_rows
+from kedge.methods.skip_gram import walk_vectors
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import area_under_curve, hold_out, score_pairs
 
@@ -46,6 +46,7 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     d = resolve().mgcn.dimensions
+    walks = BaselineConfig(dimensions=d, walk_length=80, window=10)
     print(f"held-out-edge AUC, d = {d}, {asked.seeds} seeds: mean ± standard deviation (CPU seconds a fit)")
     for name in asked.networks.split(","):
         folder = ROOT / "singles" / name
@@ -61,7 +62,7 @@ def main() -> None:
                 before = time.process_time()
                 extra = METHODS[method]
                 if extra is None:
-                    X = deepwalk.embed(split.network, d, seed)
+                    X = walk_vectors(split.network, walks, seed)
                 else:
                     X = embed(split.network, resolve(assignments=[*asked.set, *extra]), seed).vectors
                 spent += time.process_time() - before

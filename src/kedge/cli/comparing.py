@@ -206,11 +206,9 @@ def _print_comparison(found: Any) -> None:
 
 
 def _list_methods(json: bool) -> None:
-    from kedge.methods import METHODS
-    from kedge.methods.about import describe
+    from kedge.methods import ABOUT
 
-    described = {name: describe(name) for name in METHODS}
     if json:
-        print_json(described)
+        print_json(ABOUT)
     else:
-        print_table("Methods", ("name", "what it does"), list(described.items()))
+        print_table("Methods", ("name", "what it is"), list(ABOUT.items()), left=2)

@@ -3,6 +3,7 @@
 A field's description is its documentation: `kedge config` prints it.
 """
 
+from kedge.config.baselines import BaselineConfig
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
@@ -15,6 +16,7 @@ from kedge.config.whole import Config
 
 __all__ = [
     "PRESETS",
+    "BaselineConfig",
     "Config",
     "DecideConfig",
     "EngineConfig",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from kedge.config.baselines import BaselineConfig
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
@@ -27,3 +28,4 @@ class Config(Stage):
     mgcn: MgcnConfig = Field(default_factory=MgcnConfig, description="how a network is embedded")
     hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
+    baselines: BaselineConfig = Field(default_factory=BaselineConfig, description="how the methods of others run")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Final, Protocol
 
@@ -10,7 +9,7 @@ from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.types import Problem
 
-__all__ = ["METHODS", "Later", "Method", "settle"]
+__all__ = ["ABOUT", "METHODS", "Method", "settle"]
 
 
 class Method(Protocol):
@@ -21,31 +20,42 @@ class Method(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Later:
-    """The function `module:name`, imported at its first call: `kedge --help` must not wait for torch."""
+def _later(module: str) -> Method:
+    """The module's `align`, imported at its first call: `kedge --help` must not wait for torch."""
 
-    place: str
-
-    @property
-    def module(self) -> str:
-        """The full name of its module."""
-        return f"kedge.methods.{self.place.partition(':')[0]}"
-
-    def __call__(self, problem: Problem, config: Config, seed: int) -> Alignment:
-        """The alignment of the two networks."""
-        method: Method = getattr(import_module(self.module), self.place.partition(":")[2])
+    def run(problem: Problem, config: Config, seed: int) -> Alignment:
+        method: Method = import_module(f"kedge.methods.{module}").align
         return method(problem, config, seed)
 
+    return run
 
-_later = Later
 
-
-METHODS: Final[dict[str, Later]] = {
-    "common-neighbours": _later("common_neighbours:align"),
-    "evidence": _later("evidence:align"),
-    "mgcn": _later("mgcn:align"),
+# name -> what it is, with paper and venue; the module has the same name with underscores.
+ABOUT: Final[dict[str, str]] = {
+    "evidence": "evidence from matched neighbours, spread in rounds (kedge's default)",
+    "mgcn": "multi-level graph convolution on hypergraphs (MGCN, KDD 2020)",
+    "common-neighbours": "anchored neighbours in common, by rarity (after Adamic and Adar, 2003)",
+    "autoencoder": "gravity-inspired graph autoencoder (Salha et al., CIKM 2019)",
+    "mah": "manifold alignment on hypergraph (Tan et al., AAAI 2014)",
+    "deepwalk": "random walks and skip-gram (Perozzi et al., KDD 2014)",
+    "gcn": "graph convolution (Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017)",
+    "pale": "edge likelihood, then a linear map (PALE, Man et al., IJCAI 2016)",
+    "pale-mlp": "edge likelihood, then a two-layer map (PALE, Man et al., IJCAI 2016)",
+    "hgnn": "hypergraph neural network (Feng et al., AAAI 2019)",
+    "isorank": "similar neighbours, by random walks on pairs (Singh et al., PNAS 2008)",
+    "netalign": "belief propagation for overlapping edges (Bayati et al., ICDM 2009)",
+    "final": "consistent neighbours of aligned pairs (FINAL, Zhang and Tong, KDD 2016)",
+    "regal": "structural vectors of both networks, no anchors (REGAL, Heimann et al., CIKM 2018)",
+    "ione": "input-output vectors that anchors share (IONE, Liu et al., IJCAI 2016)",
+    "deeplink": "walks, skip-gram and dual maps (DeepLink, Zhou et al., INFOCOM 2018)",
+    "dalaup": "joint vectors for active learning (DALAUP, Cheng et al., IJCAI 2019)",
+    "user-matching": "most witnesses, from high degrees to low (Korula and Lattanzi, VLDB 2014)",
+    "percolation": "expand-when-stuck percolation (Kazemi et al., VLDB 2015)",
+    "faq": "seeded graph matching (FAQ, Vogelstein et al., PLOS ONE 2015)",
+    "parrot": "position-aware optimal transport (PARROT, Zeng et al., WWW 2023)",
 }
+
+METHODS: Final[dict[str, Method]] = {name: _later(name.replace("-", "_")) for name in ABOUT}
 
 
 def settle(problem: Problem, config: Config, seed: int) -> Config:

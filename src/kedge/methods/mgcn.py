@@ -7,7 +7,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.embedding import embed_network
-from kedge.reconcile import choose_ridge, project
+from kedge.methods.embedded import align_vectors
 from kedge.types import Problem
 
 __all__ = ["align"]
@@ -23,7 +23,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
         embed_network(network, config, seeds[side], problem.anchors[:, side], f"the {name} network").vectors
         for side, (network, name) in enumerate(((problem.left, "left"), (problem.right, "right")))
     )
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seeds[2]))
-    moved = project(left, right, problem.anchors, ridge)(right)
-    moved[~right.any(axis=1)] = 0.0  # an account that has learnt nothing stands nowhere, not where the bias points
-    return VectorAlignment(left, moved)
+    return align_vectors(problem, left, right, seeds[2])
