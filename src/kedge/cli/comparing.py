@@ -180,26 +180,24 @@ def _check_pair(
 
 
 def _write_comparison(out: Path, found: Any) -> None:
-    from kedge.experiments.compare import COLUMNS, compared_rows
+    from kedge.experiments.compare import compared_rows
     from kedge.experiments.tables import csv_text, markdown_table
     from kedge.store import dump_json
 
-    heads = ("method", *(words for _, words in COLUMNS), "CPU s", "MB")
-    write_bytes(out / "comparison.md", markdown_table(heads, compared_rows(found)).encode())
+    write_bytes(out / "comparison.md", markdown_table(*compared_rows(found)).encode())
     write_bytes(out / "comparison.csv", csv_text(found.entries).encode())
     write_bytes(out / "comparison.json", dump_json(found.plain()).encode())
 
 
 def _print_comparison(found: Any) -> None:
-    from kedge.experiments.compare import COLUMNS, compared_rows
+    from kedge.experiments.compare import NARROW, compared_rows
 
     many = len(found.seeds)
     facts = next((cell.facts for cells in found.cells for cell in cells if cell.facts), None)
     title = f"{many} seed{'s' if many > 1 else ''}"
     if facts:
         title = f"{facts['observed']:,} anchors observed, {facts['held_out']:,} held out; " + title
-    heads = ("method", *(words for _, words in COLUMNS), "CPU s", "MB")
-    print_table(title, heads, compared_rows(found))
+    print_table(title, *compared_rows(found, NARROW, brief=True))
     for entry in found.entries:
         if entry.summary.reason:
             print(f"{entry.method}: {entry.summary.reason}.")

@@ -17,7 +17,7 @@ from kedge.experiments.run import run_cells
 from kedge.experiments.tables import Entry, shown, summarise
 from kedge.methods import METHODS
 
-__all__ = ["COLUMNS", "Comparison", "compare", "compared_rows", "parse_methods", "plan_cell"]
+__all__ = ["COLUMNS", "NARROW", "Comparison", "compare", "compared_rows", "parse_methods", "plan_cell"]
 
 COLUMNS: tuple[tuple[str, str], ...] = (
     ("hits1", "Hits@1"),
@@ -27,6 +27,7 @@ COLUMNS: tuple[tuple[str, str], ...] = (
     ("macro_f1", "Macro-F1"),
     ("macro_f1_1to2", "at 1:2"),
 )
+NARROW = tuple(column for column in COLUMNS if column[0] in ("hits1", "mrr", "matched_hits1", "macro_f1"))
 
 
 @dataclass(frozen=True)
@@ -102,14 +103,14 @@ def compare(
     return Comparison(entries, tuple(by_method), tuple(seeds), shares)
 
 
-def compared_rows(comparison: Comparison) -> list[tuple[str, ...]]:
-    """The rows of the table for people; a method without figures has its reason elsewhere."""
+def compared_rows(
+    comparison: Comparison, columns: Sequence[tuple[str, str]] = COLUMNS, brief: bool = False
+) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and rows of the table for people; a method without figures has its reason elsewhere."""
     rows = []
     for entry in comparison.entries:
         summary = entry.summary
-        cost = [
-            f"{value:,.{digits}f}" if value is not None else "–"
-            for value, digits in ((summary.cpu_seconds, 1), (summary.peak_mb, 0))
-        ]
-        rows.append((entry.method, *(shown(summary, name) for name, _ in COLUMNS), *cost))
-    return rows
+        cpu = "–" if summary.cpu_seconds is None else f"{summary.cpu_seconds:,.1f}"
+        peak = "–" if summary.peak_mb is None else f"{summary.peak_mb:,.0f}"
+        rows.append((entry.method, *(shown(summary, name, brief=brief) for name, _ in columns), cpu, peak))
+    return ("method", *(words for _, words in columns), "CPU s", "MB"), rows

@@ -38,12 +38,12 @@ def _paper_rows(found: Reproduced, metric: str, points: Sequence[str]) -> list[l
     rows = []
     for method, values in printed[metric].items():
         by_point = dict(zip(printed["points"], values, strict=True))
-        rows.append([f"{method}, printed in the paper", *(f"{by_point[x[p]]:.4f}" for p in points)])
+        rows.append([f"{method}, printed", *(f"{by_point[x[p]]:.4f}" for p in points)])
     ours = {entry.point: entry.summary.mean.get(metric) for entry in found.entries if entry.method == "kedge"}
     theirs = dict(zip(printed["points"], printed[metric]["MGCN"], strict=True))
     if ours:
         gains = [None if (mean := ours.get(p)) is None else mean - theirs[x[p]] for p in points]
-        rows.append(["kedge − MGCN as printed", *("–" if gain is None else f"{gain:+.3f}" for gain in gains)])
+        rows.append(["kedge − MGCN, printed", *("–" if gain is None else f"{gain:+.3f}" for gain in gains)])
     return rows
 
 

@@ -54,7 +54,7 @@ class Experiment:
 
 KEDGE: Final = Variant("kedge", "evidence")
 MGCN: Final = Variant("MGCN", "mgcn", "paper")
-MGCN_HERE: Final = Variant("MGCN, kedge's settings", "mgcn")
+MGCN_HERE: Final = Variant("MGCN (kedge)", "mgcn")
 AUTOENCODER: Final = Variant("Autoencoder", "autoencoder")
 GCN: Final = Variant("GCN", "gcn")
 HGNN: Final = Variant("HGNN", "hgnn")

@@ -120,7 +120,8 @@ def _lines(axis: Any, found: Reproduced, metric: str, xs: Sequence[float], label
         style = {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)], "markersize": 4.5}
         axis.errorbar(xs, means, yerr=spreads, capsize=2, linewidth=1.4, label=method, zorder=3 + (i == 0), **style)
     if metric == "forward_seconds":
-        axis.set(xscale="log", yscale="log", xticks=list(xs))
+        measured = any(entry.summary.seeds for entry in found.entries)
+        axis.set(xscale="log", yscale="log" if measured else "linear")  # nothing has no logarithm
         axis.set_xticks(list(xs), labels)
         axis.minorticks_off()
     else:
