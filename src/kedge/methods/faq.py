@@ -2,7 +2,8 @@
 
 Maximises the edges that agree, tr(A P B Pᵀ) with anchors fixed, over doubly stochastic P by Frank and Wolfe's steps
 from the barycentre: the gradient G = 2 (A_us B_us' + A_uu P B_uu), the permutation Q that maximises <G, Q> by linear
-assignment, the best step between P and Q; until P moves less than 0.001 (scipy: 0.03), 30 steps at most; then one permutation.
+assignment, the best step between P and Q; until P moves less than 0.001 (scipy: 0.03), 30 steps at
+most; then one permutation.
 
 Deviations: networks of unequal size are matched as if the smaller were padded by accounts without edges, so that some
 accounts of the larger one stay free; accounts are shuffled by the seed first, since assignment decides between equals

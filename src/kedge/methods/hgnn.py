@@ -4,8 +4,8 @@
 
 It is MGCN's upper level alone with theta = edge. Deviations: W = I, as the authors set it; as MGCN's default
 (`config.mgcn`): free first vectors, σ = identity and Θ = I, unit vectors; the hypergraph is that of
-`config.hypergraph`, by default each account's nearest; no labels, so trained on edges. Cost: `mgcn.steps` products with H
-(n · nearest · d) and n · pool · d; no n × n matrix.
+`config.hypergraph`, by default each account's nearest; no labels, so trained on edges. Cost: `mgcn.steps`
+products with H (n · nearest · d) and n · pool · d; no n × n matrix.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""IONE (Liu, Cheung, Li, Liao; IJCAI 2016): vectors with input and output contexts, which the two accounts of an anchor share.
+"""IONE (Liu, Cheung, Li, Liao; IJCAI 2016): vectors with input and output contexts, shared by the ends of an anchor.
 
 For an edge i -> j (i follows j) of either network, with k drawn by degree^0.75 from the same one (Eq. 4 and 8):
 

@@ -1,4 +1,4 @@
-"""Two networks made one: the two accounts of an anchor become one, so that methods that share a space can walk across."""
+"""Two networks made one: the two accounts of an anchor become one, for methods that learn in one space."""
 
 from __future__ import annotations
 

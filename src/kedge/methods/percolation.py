@@ -1,8 +1,8 @@
 """Expand-when-stuck percolation (Kazemi, Hassani, Grossglauser; VLDB 2015, Algorithm 1): a matching from few seeds.
 
 A matched pair gives a mark to every pair of its neighbours. The unmatched pair with most marks, at least r = 2, the
-more alike in degree among equals, is matched next. When none is left, every pair with a mark whose accounts are both free
-gives its own marks, though it may be wrong, and matching goes on.
+more alike in degree among equals, is matched next. When none is left, every pair with a mark whose accounts are both
+free gives its own marks, though it may be wrong, and matching goes on.
 
 Deviations: what still ties is decided by a draw from the seed; when stuck, pairs of fewest neighbours speak first and
 at most `baselines.work` marks are given; a pair of hubs with more than `baselines.hub_pairs` pairs around it gives

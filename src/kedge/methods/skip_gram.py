@@ -1,4 +1,4 @@
-"""Uniform random walks and skip-gram with negative sampling, compiled, one thread: the same seed gives the same bits."""
+"""Uniform random walks and skip-gram with negative sampling, compiled: the same seed gives the same bits."""
 
 from __future__ import annotations
 
