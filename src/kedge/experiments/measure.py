@@ -10,9 +10,6 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-import numpy as np
-
-from kedge import evaluate
 from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.experiments.cells import Cell
@@ -88,9 +85,4 @@ def measure_split(split: Split, config: Config) -> tuple[dict[str, float | None]
     scoring = cpu_seconds() - began
     solution = Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
     figures = measure(solution, split.test, config.seed)
-    draws = np.random.default_rng([config.seed, 2])
-    true, false = evaluate.balanced_pairs(split.test, problem.right.n, problem.anchors, draws, ratio=2)
-    said = calibrator.says_link(problem, alignment, np.concatenate([true, false]))
-    twice = evaluate.macro(said[: len(true)], said[len(true) :])
-    figures |= {f"{name}_1to2": value for name, value in twice.items()}
     return {name: figures[name] for name in FIGURES}, scoring
