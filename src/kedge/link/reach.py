@@ -28,6 +28,7 @@ _CELLS: Final = 1 << 25  # entries of one matrix at most (128 MB): larger networ
 _LEAST_WIDTH: Final = 32
 _OTHERS: Final = 1000  # accounts that a pair is compared with
 _BLOCK: Final = 4096
+_EQUAL: Final = 1e-5  # cosines this close are equal: two ways to add up the same product differ by rounding
 
 
 def _marks(problem: Problem, rng: np.random.Generator) -> FloatArray:
@@ -53,7 +54,7 @@ def _share_above(mine: FloatArray, others: FloatArray, score: FloatArray) -> Flo
     share = np.empty(len(mine))
     for start in range(0, len(mine), _BLOCK):
         part = slice(start, start + _BLOCK)
-        share[part] = (mine[part] @ others.T > score[part, None]).mean(axis=1)
+        share[part] = (mine[part] @ others.T > score[part, None] + _EQUAL).mean(axis=1)
     return share
 
 
