@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["reproduce"]
 
-_SEEDS, _QUICK_SEEDS = 5, 2
+_SEEDS, _QUICK_SEEDS = 5, 1
 
 
 @guarded
@@ -28,7 +28,7 @@ def reproduce(
         str | None, typer.Argument(help="main, anchors, sparsity, overlap, hypergraphs or efficiency.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer points and seeds, shorter training: minutes.")] = False,
-    seeds: Annotated[int | None, typer.Option(help="5 by default, 2 with --quick.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="5 by default, 1 with --quick.")] = None,
     methods: Annotated[
         str | None, typer.Option("--methods", "-m", help="Only these of the experiment's methods, commas between.")
     ] = None,

@@ -21,7 +21,14 @@ __all__ = ["QUICK", "Asked", "Reproduced", "reproduce"]
 _STAND_IN: Final = PlantedPair(4_000, 2_400, 40_000, 0.4)
 _FORWARD_EDGES: Final = 13  # edges an account of the planted networks whose forward passes are timed
 # The short form: fewer points and seeds, a smaller planted network, one calibration run, short training.
-QUICK: Final = ("decide.folds=1", "mgcn.steps=60", "mgcn.dimensions=64")
+QUICK: Final = (
+    "decide.folds=1",
+    "mgcn.steps=60",
+    "mgcn.dimensions=64",
+    "baselines.steps=100",
+    "baselines.dimensions=64",
+    "baselines.walks=5",
+)
 _QUICK_PLANTED: Final = Planting(1_200, 16_000)
 _QUICK_STAND_IN: Final = PlantedPair(1_200, 700, 12_000, 0.4)
 
