@@ -344,6 +344,7 @@ def test_bad_input_of_compare_is_one_line(pair, tmp_path, words, said):
         ((), "choose one of: main"),
         (("sparsety",), "did you mean 'sparsity'"),
         (("sparsity", "-m", "xyz"), "choose from"),
+        (("sparsity", "--points", "15"), "choose from: 10, 20"),
         (("sparsity", "--seeds", 0), "give 1 or more"),
         (("anchors", "--train", 0.5), "leave it out"),
         (("sparsity", "--source", "/nowhere.tsv"), "no network"),

@@ -32,6 +32,9 @@ def reproduce(
     methods: Annotated[
         str | None, typer.Option("--methods", "-m", help="Only these of the experiment's methods, commas between.")
     ] = None,
+    points: Annotated[
+        str | None, typer.Option(help="Only these points of the experiment's axis, commas between: 10,50,90.")
+    ] = None,
     train: Annotated[float | None, typer.Option(help="Another share of observed anchors than the paper's.")] = None,
     source: Annotated[
         str | None, typer.Option(metavar="NETWORK", help="A file, a name under singles/ of the data, or `planted`.")
@@ -79,6 +82,7 @@ def reproduce(
         source=source,
         root=data_root(data),
         settings=tuple(assignments or ()),
+        points=_points(experiment, points),
     )
     folder = out or Path("reproduced") / experiment.name
     if folder.exists() and not folder.is_dir():
@@ -127,6 +131,23 @@ def _choose(experiment: Experiment, methods: str | None) -> tuple[Variant, ...]:
             raise KedgeError(f"no method {word!r} in {experiment.name}", remedy=hint)
     chosen = [known[word] for word in words]
     return tuple(variant for variant in experiment.variants if variant in chosen)
+
+
+def _points(experiment: Experiment, asked: str | None) -> tuple[str, ...] | None:
+    """The labels of the points asked for; a per cent sign and commas in numbers may be left out."""
+    if asked is None:
+        return None
+
+    def bare(text: str) -> str:
+        return text.removesuffix("%").strip().replace(",", "").lower()
+
+    known = {bare(point.label): point.label for point in experiment.points}
+    found = []
+    for word in map(bare, asked.split(",")):
+        if word not in known:
+            raise KedgeError(f"no point {word!r} in {experiment.name}", remedy=f"choose from: {', '.join(known)}")
+        found.append(known[word])
+    return tuple(found)
 
 
 def _write(folder: Path, found: Reproduced) -> list[Path]:

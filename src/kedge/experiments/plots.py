@@ -95,10 +95,17 @@ def draw_experiment(found: Reproduced, format: str = "png") -> bytes:
             _lines(axis, found, metric, [x[label] for label in labels], labels)
         axis.set(title=WORDS.get(metric, "1,000 forward passes, CPU s"))
         if not by_name:
-            axis.set_xlabel(found.experiment.axis.replace("alpha", "α").replace("_s", "ₛ").replace("_c", " c"))
+            axis.set_xlabel(_axis_words(found.experiment.axis))
     handles, names = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 5), frameon=False, fontsize=8)
     return _finish(figure, format)
+
+
+def _axis_words(axis: str) -> str:
+    """What an axis counts, with the paper's letters."""
+    for name in ("alpha_s", "alpha_c"):
+        axis = axis.replace(name, f"$\\{name}$")
+    return axis if axis == "accounts" else f"{axis} (%)"
 
 
 def _series(found: Reproduced, method: str, metric: str, labels: Sequence[str]) -> tuple[list[float], list[float]]:

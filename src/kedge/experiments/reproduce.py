@@ -35,7 +35,8 @@ _QUICK_STAND_IN: Final = PlantedPair(1_200, 700, 12_000, 0.4)
 
 @dataclass(frozen=True)
 class Asked:
-    """How to run an experiment: perhaps with fewer methods than it declares, or another share of observed anchors."""
+    """How to run an experiment: perhaps with fewer methods and points than it declares, or another share of observed
+    anchors."""
 
     seeds: int
     variants: tuple[Variant, ...]
@@ -44,6 +45,7 @@ class Asked:
     source: str | None = None
     root: Path | None = None
     settings: tuple[str, ...] = ()
+    points: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ def reproduce(
     tell: Callable[[int, int], None] | None = None,
 ) -> Reproduced:
     """Measure an experiment; finished cells are taken from the directory."""
-    points = [p for p in experiment.points if not asked.quick or p.label in experiment.quick]
+    wanted = asked.points or (experiment.quick if asked.quick else None)
+    points = [p for p in experiment.points if wanted is None or p.label in wanted]
     if experiment.name == "efficiency":
         return _reproduce_forward(experiment, asked, points, directory, workers, tell)
     if asked.train is not None:
