@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -386,6 +387,8 @@ def test_reproduce_writes_tables_and_figures_and_says_what_it_ran_on(pair, tmp_p
     drawn = {path.name: path.read_bytes() for path in out.glob("overlap.*")}
     result = kedge(*words, "-q")
     assert "on left.tsv, 1 seed" in result.stdout
+    assert re.search(r"\(MGCN\) +\.878 +\.964 +\.963", result.stdout)
+    assert all(len(line.rstrip()) <= 80 for line in result.stdout.splitlines() if not line.startswith("Everything"))
     assert {path.name: path.read_bytes() for path in out.glob("overlap.*")} == drawn, "the same cells, the same bytes"
 
 

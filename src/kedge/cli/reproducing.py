@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["reproduce"]
 
 _SEEDS, _QUICK_SEEDS = 5, 1
+PRINTED = ", printed"  # what marks the paper's rows in `experiments.pages`
 
 
 @guarded
@@ -179,17 +180,31 @@ def _print(found: Reproduced, files: list[Path]) -> None:
     many = f"{found.seeds} seed{'s' if found.seeds > 1 else ''}"
     metric = "macro_f1" if "macro_f1" in metrics_of(found) else metrics_of(found)[0]
     words = WORDS.get(metric, "CPU seconds of 1,000 forward passes")
-    columns, rows = metric_rows(found, metric)
+    (axis, *points), rows = metric_rows(found, metric)
     place = published()[found.experiment.name]["place"]
-    print_table(f"{words} ({place}), on {found.source}, {many}", columns, [_narrow(row) for row in rows])
+    print_table(f"{words} over {axis}, on {found.source}, {many}", ("", *points), [_narrow(row) for row in rows])
+    if metric in published()[found.experiment.name]:
+        print(f"In brackets: what {place} of the paper prints.")
     for line in dict.fromkeys(f"{e.method}: {e.summary.reason}" for e in found.entries if e.summary.reason):
         print(f"{line}.")
     print(f"Everything is in {files[0].parent}: {', '.join(file.name for file in files)}.")
 
 
 def _narrow(row: list[str]) -> list[str]:
-    """Nine points do not fit a terminal with their spreads: those are in the files."""
-    return [row[0], *(cell.partition(" ±")[0] for cell in row[1:])]
+    """Nine points do not fit a terminal with spreads, zeros and words: those are in the files."""
+
+    def digits(cell: str) -> str:
+        number = cell.partition(" ±")[0].removeprefix("+")
+        try:
+            return f"{float(number):.3f}".replace("0.", ".", 1) if abs(float(number)) < 1 else number
+        except ValueError:
+            return number
+
+    name = row[0]
+    if name.endswith(PRINTED):
+        ours, minus, theirs = name.removesuffix(PRINTED).rpartition(" − ")
+        name = f"{ours}{minus}({theirs})"
+    return [name, *map(digits, row[1:])]
 
 
 def _list(json: bool) -> None:

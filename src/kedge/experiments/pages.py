@@ -75,7 +75,7 @@ def markdown_page(found: Reproduced) -> str:
     parts = [
         f"# {experiment.title}\n",
         f"{printed['place']} of the paper, on {found.source}. {many} {experiment.note}\n",
-        f"The paper: {printed['note']}\n",
+        *([] if printed["points"] else [f"The paper: {printed['note']}\n"]),
         *(f"Note: {note}.\n" for note in found.notes),
     ]
     for metric in metrics_of(found):
