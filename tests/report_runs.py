@@ -19,6 +19,16 @@ from kedge.pipeline import Contents
 from kedge.store import ARRAYS, JSON, NETWORK, TABLE, to_plain
 from kedge.types import Matches, Network, Problem
 
+# As a method leaves them: `kedge.pipeline.layout` says what is in them.
+TRAINING = {
+    "curves": {
+        "loss": {
+            side: [round(2 * 0.97**i + at, 4) for i in range(300)] for side, at in (("left", 0.3), ("right", 0.4))
+        },
+        "held-out hits@10": {"both": [round(0.6 - 0.5 * 0.95**i, 4) for i in range(60)]},
+    }
+}
+PARTS = {"left": [4200, 3100, 1800, 900, 310], "right": [3900, 3300, 1500, 700, 420, 80]}
 STAGES = ("keep the left network", "calibrate on held-out anchors", "score pairs (evidence)", "decide")
 
 
@@ -101,6 +111,7 @@ def make_contents(
         problem=problem,
         calibrator=calibrator,
         table=matches.table(),
+        threshold=threshold,
         metrics=metrics if tested else None,
         evaluation=breakdown(problem, matches, test, [0.0, *threshold_grid(threshold)], 0),
         training=training,
@@ -119,6 +130,7 @@ def write_contents(contents: Contents, directory: Path) -> Path:
         ("networks/right.npz", NETWORK, contents.problem.right),
         ("networks/anchors.npz", ARRAYS, {"anchors": np.asarray(contents.problem.anchors)}),
         ("matches.parquet", TABLE, contents.table),
+        ("decided.json", JSON, {"threshold": contents.threshold}),
     ]
     for name, kind, value in artefacts:
         path = directory / name

@@ -141,7 +141,7 @@ def test_rows_cannot_be_changed_and_a_forger_is_named(log):
             db.execute(attack)
     with pytest.raises(sqlite3.DatabaseError, match="append-only"):
         db.execute("INSERT OR REPLACE INTO decisions SELECT 3, time, reviewer, 'no', left, right, note, undoes, run, "
-                   "'k', 'p', 'h' FROM decisions WHERE seq = 3")  # fmt: skip
+                   "'k', 's', 's', 'p', 'h' FROM decisions WHERE seq = 3")  # fmt: skip
     db.execute("DROP TRIGGER decisions_no_update")
     db.execute("UPDATE decisions SET action = 'no' WHERE seq = 3")
     db.commit()
@@ -168,7 +168,7 @@ def test_every_column_is_covered_by_the_hash(tmp_path_factory, data):
     for _ in range(3):
         log.append(data.draw(text), "yes", data.draw(text), data.draw(text), note=data.draw(text))
     assert log.verify() == 3
-    column = data.draw(st.sampled_from("time reviewer left right note run key previous hash".split()))
+    column = data.draw(st.sampled_from("time reviewer left right note run key salt seal previous hash".split()))
     db = sqlite3.connect(log.path)
     db.execute("DROP TRIGGER decisions_no_update")
     db.execute(f"UPDATE decisions SET {column} = {column} || '!' WHERE seq = 2")
@@ -177,6 +177,56 @@ def test_every_column_is_covered_by_the_hash(tmp_path_factory, data):
     with pytest.raises(KedgeError, match="decision [23] was changed"):
         log.verify()
     log.close()
+
+
+def test_a_person_is_forgotten_and_the_chain_still_verifies(log):
+    log.append("ann", "yes", "alice-f", "alice-t", note="alice wrote it herself")
+    kept = log.append("ann", "no", "bob-f", "alice-t")
+    log.append("bob", "yes", "carol-f", "carol-t")
+    log.append("bob", "no", "alice-f", "carol-t")
+    log.undo("bob")
+    head = log.head
+    assert log.forget(0, "alice-f", by="purge") == [1, 4, 5]
+    assert log.forget(0, "alice-f", by="purge") == [], "there is nothing left to forget"
+    assert log.verify() == 6
+    assert log.state.entries[4].hash == head, "who noted the head before can still find it"
+    assert log.state.settled().confirmed == (("carol-f", "carol-t"),)
+    assert log.state.settled().rejected == (kept.pair,)
+    assert [log.state.entries[i].pair for i in (0, 3, 4)] == [("", "")] * 3
+    assert log.undo("ann", 2).undoes == 2, "the rest goes on as before"
+    with pytest.raises(Conflict):
+        log.undo("ann", 1)
+    log.close()
+    again = DecisionLog(log.path)
+    assert again.verify() == 7
+    assert again.state.settled() == log.state.settled()
+    again.close()
+    for path in log.path.parent.iterdir():
+        assert b"alice-f" not in path.read_bytes(), path.name
+        assert b"herself" not in path.read_bytes(), path.name
+
+
+def test_words_taken_out_without_a_purge_are_noticed(log):
+    for i in range(3):
+        log.append("ann", "yes", f"a{i}", f"x{i}")
+    log.forget(0, "a0", by="purge")
+    db = sqlite3.connect(log.path)
+    db.execute("DROP TRIGGER decisions_no_update")
+    db.execute("UPDATE decisions SET \"left\" = '', \"right\" = '', note = '', salt = '' WHERE seq = 2")
+    db.commit()
+    with pytest.raises(KedgeError, match="decision 2 was changed"):
+        log.verify()
+    db.execute("UPDATE decisions SET \"left\" = 'other' WHERE seq = 1")  # new words in a forgotten row
+    db.commit()
+    db.close()
+    with pytest.raises(KedgeError, match="decision 1 was changed"):
+        log.verify()
+
+
+def test_a_log_of_another_version_is_refused(log):
+    log._db.execute("PRAGMA user_version = 1")
+    with pytest.raises(KedgeError, match="another version"):
+        DecisionLog(log.path)
 
 
 def test_only_the_owner_may_read_the_file(log):

@@ -54,6 +54,16 @@ def test_sparse_equals_the_oracle(seed: int) -> None:
     np.testing.assert_allclose(dense(got), want, rtol=1e-5, atol=1e-4)
 
 
+def test_bands_change_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, _ = planted(n=80, seed=4)
+    whole = propagate(problem, SMALL)
+    monkeypatch.setattr("kedge.link.evidence._BAND", 50)
+    banded = propagate(problem, SMALL)
+    for one, other in ((whole.log_odds, banded.log_odds), (whole.beliefs, banded.beliefs)):
+        np.testing.assert_array_equal(one.indices, other.indices)
+        np.testing.assert_array_equal(one.data, other.data)
+
+
 def test_few_candidates_are_the_best_of_the_oracles_row_or_column() -> None:
     problem, _ = planted(n=50, seed=3)
     config = EvidenceConfig(rounds=1, keep=3)

@@ -12,6 +12,7 @@ ORDER = [
     "types",
     "linalg",
     "alignment",
+    "forgetting",
     "evaluate",
     "communities",
     "breakdown",

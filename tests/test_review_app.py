@@ -13,7 +13,7 @@ from reviewing import HOSTILE, Browser, open_log, small_run
 from kedge.link.evidence import terms
 from kedge.review.app import PAGES
 from kedge.review.openapi import document
-from kedge.review.order import entropy, impact, information_order
+from kedge.review.order import impact, information_order, uncertainty
 from kedge.review.progress import towards_target
 
 
@@ -39,7 +39,10 @@ def test_information_is_uncertainty_times_impact(run):
     problem, matches = data.problem, data.matches
     assert (np.diff(data.information) <= 1e-12).all(), "the most informative first"
     rows = data.queue
-    unsure = entropy(matches.probability[rows])
+    for u in range(0, problem.left.n, 11):
+        p = matches.probability[(matches.left == u) & (matches.rank <= 9)]
+        assert uncertainty(matches, problem.left.n)[u] == pytest.approx(sum(x * (1 - x) for x in p))
+    unsure = uncertainty(matches, problem.left.n)[matches.left[rows]]
     value = impact(problem, matches.left[rows], matches.right[rows], unsure)
     partner = dict(
         zip(matches.left[rows].tolist(), zip(matches.right[rows].tolist(), unsure, strict=True), strict=True)
@@ -50,7 +53,7 @@ def test_information_is_uncertainty_times_impact(run):
         heard = sum(h for a, (b, h) in partner.items() if A[u, a] and B[v, b])
         degree = np.sqrt(A[u].sum() * B[v].sum())
         assert value[i] == pytest.approx(1 + heard / degree, rel=1e-5)
-    sure = replace(matches, probability=np.ones(len(matches)))
+    sure = replace(matches, probability=(matches.rank == 1).astype(float))
     assert information_order(problem, sure)[1].max() < 1e-9
 
 
@@ -214,6 +217,28 @@ def test_blind_mode_hides_every_score_and_other_opinions(run, log):
     assert seen["evidence"]["total"] is None
     assert all(step["weight"] is None for step in seen["evidence"]["steps"])
     assert all(row["probability"] is None for row in bob.get("/api/queue", blind=1)["pairs"])
+
+
+def test_a_blind_history_shows_nothing_that_others_said(run, log):
+    ann, bob = Browser(run[0], log, "ann"), Browser(run[0], log, "bob")
+    pair = ann.next()
+    ann.decide(pair, "yes")
+    other = next(c for c in pair["candidates"] if c["account"] != pair["right"]["account"])
+    bob.decide({**pair, "right": other, "seen": 0}, "yes", despite=True)
+    seen = bob.get("/api/history")
+    assert (seen["total"], len(seen["contradictions"])) == (2, 1)
+    blind = bob.get("/api/history", blind=1, reviewer="ann")
+    assert [entry["reviewer"] for entry in blind["entries"]] == ["bob"]
+    assert blind["contradictions"] == []
+
+
+def test_a_forgotten_decision_is_history_without_words(browser, run, log):
+    pair = browser.next()
+    browser.decide(pair, "yes")
+    log.forget(0, pair["left"]["id"], by="purge")
+    entries = Browser(run[0], log).get("/api/history")["entries"]
+    assert [(e["action"], e["forgotten"], e["left"]) for e in entries] == [("purge", False, ""), ("yes", True, "")]
+    assert not entries[1]["standing"]
 
 
 def test_filters(browser, run):

@@ -22,7 +22,7 @@ from kedge.cli.options import (
     Set,
     guarded,
 )
-from kedge.cli.reporting import REPORT, write_report
+from kedge.cli.reporting import write_report
 from kedge.cli.show import Reporter, print_json, print_table
 
 __all__ = ["demo", "evaluate", "match"]
@@ -70,6 +70,7 @@ def _match(
     quiet: bool,
 ) -> None:
     from kedge.pipeline import Inputs, load_contents, match_to_run
+    from kedge.pipeline.layout import REPORT
 
     with Reporter(quiet).open() as reporter:
         inputs = Inputs(left, right, anchors, test)

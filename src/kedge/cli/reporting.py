@@ -14,9 +14,7 @@ from kedge.errors import KedgeError
 if TYPE_CHECKING:
     from kedge.pipeline import Contents
 
-__all__ = ["REPORT", "report", "write_report"]
-
-REPORT = "report.html"
+__all__ = ["report", "write_report"]
 
 
 @guarded
@@ -36,6 +34,7 @@ def report(
     if format not in ("svg", "png"):
         raise KedgeError(f"no format {format!r}", remedy="choose svg or png")
     from kedge.pipeline import load_contents
+    from kedge.pipeline.layout import REPORT
 
     contents = load_contents(run)
     path = write_report(contents, out or run / REPORT)

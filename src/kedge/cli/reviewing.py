@@ -37,7 +37,7 @@ def review(
     from kedge.review.bodies import ReviewerBody
     from kedge.review.data import load_review
     from kedge.review.server import serve
-    from kedge.store import DECISIONS_FILE
+    from kedge.store import DECISIONS_FILE, read_manifest, reviewing
 
     if reviewer is not None:
         try:
@@ -45,8 +45,6 @@ def review(
         except ValueError:
             raise KedgeError("--reviewer is not a name", remedy="give 1 to 80 printable characters") from None
     reporter = Reporter()
-    reporter.note("reading the run ...")
-    data = load_review(run)
     if host != "127.0.0.1":
         reporter.note(
             f"listening on {host}: everyone who has the link can see the run and decide; nothing is encrypted"
@@ -61,7 +59,11 @@ def review(
         if not no_open:
             webbrowser.open(link)
 
-    count = serve(data, run / DECISIONS_FILE, host=host, port=port, reviewer=reviewer, ready=ready)
+    read_manifest(run)
+    with reviewing(run):
+        reporter.note("reading the run ...")
+        data = load_review(run)
+        count = serve(data, run / DECISIONS_FILE, host=host, port=port, reviewer=reviewer, ready=ready)
     reporter.note(f"{count:,} entries in {run / DECISIONS_FILE}; run the same `kedge match` again to learn from them")
 
 

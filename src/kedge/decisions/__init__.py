@@ -2,9 +2,10 @@
 
 from kedge.decisions.agreement import Agreement, agreement
 from kedge.decisions.learn import Learned, learn
-from kedge.decisions.replay import UNDO, VERDICTS, Contradiction, Entry, Pair, Settled, State, replay
+from kedge.decisions.replay import PURGE, UNDO, VERDICTS, Contradiction, Entry, Pair, Settled, State, replay
 
 __all__ = [
+    "PURGE",
     "UNDO",
     "VERDICTS",
     "Agreement",

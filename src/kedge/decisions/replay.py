@@ -1,7 +1,12 @@
 """What reviewers decided, by replay of an append-only log: current verdicts, contradictions, what is settled.
 
-An entry is a verdict (yes, no, unsure) of one reviewer on one pair, or the undoing of an earlier entry. Pairs are
-named by the users' own ids, so decisions outlive a run whose accounts were numbered differently.
+An entry is a verdict (yes, no, unsure) of one reviewer on one pair, the undoing of an earlier entry, or a purge: the
+record that the words of earlier entries were forgotten. Pairs are named by the users' own ids, so decisions outlive a
+run whose accounts were numbered differently.
+
+The chain of hashes does not hold the words themselves but their seal, SHA-256 over a random salt and the words. Without
+salt and words the seal says nothing about them, yet every hash stays as it was: a person can be forgotten, and who
+wrote the head down can still verify the log.
 """
 
 from __future__ import annotations
@@ -10,19 +15,24 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
 
-__all__ = ["UNDO", "VERDICTS", "Contradiction", "Entry", "Pair", "Settled", "State", "replay"]
+__all__ = ["PURGE", "UNDO", "VERDICTS", "Contradiction", "Entry", "Pair", "Settled", "State", "replay"]
 
 VERDICTS: Final = ("yes", "no", "unsure")
 UNDO: Final = "undo"
+PURGE: Final = "purge"
 Pair: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One row of the log. `undoes` is the number of the entry that an undo takes back, else None."""
+    """One row of the log.
+
+    `undoes` is the number of the entry that an undo takes back, else None. `left`, `right` and `note` are the words; a
+    forgotten entry has none and no salt. A purge has the numbers of the entries it forgot as its note.
+    """
 
     seq: int
     time: str
@@ -34,19 +44,44 @@ class Entry:
     undoes: int | None
     run: str
     key: str
+    salt: str
+    seal: str
     previous: str
     hash: str
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether its words were purged."""
+        return not self.salt
+
+    @property
+    def forgets(self) -> frozenset[int]:
+        """The entries that a purge has forgotten."""
+        return frozenset(json.loads(self.note)) if self.action == PURGE and self.note else frozenset()
 
     @property
     def pair(self) -> Pair:
         """The pair by the users' ids."""
         return self.left, self.right
 
+    def expected_seal(self) -> str:
+        """SHA-256 over the salt and the words."""
+        return _digest([self.salt, self.left, self.right, self.note])
+
     def expected_hash(self) -> str:
-        """SHA-256 over the previous row's hash and all of this row's content."""
-        content = [self.previous, self.seq, self.time, self.reviewer, self.action, self.left, self.right]
-        content += [self.note, self.undoes, self.run, self.key]
-        return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
+        """SHA-256 over the previous row's hash, the seal of the words and all other content of this row."""
+        content = [self.previous, self.seq, self.time, self.reviewer, self.action, self.seal]
+        return _digest([*content, self.undoes, self.run, self.key])
+
+    def sealed(self, salt: str, previous: str) -> Entry:
+        """The same entry as a link of the chain."""
+        entry = replace(self, salt=salt, previous=previous)
+        entry = replace(entry, seal=entry.expected_seal())
+        return replace(entry, hash=entry.expected_hash())
+
+
+def _digest(content: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -70,7 +105,7 @@ class Settled:
     @property
     def digest(self) -> str:
         """A hash of what the next match would learn: equal exactly if confirmed and rejected pairs are."""
-        return hashlib.sha256(json.dumps([self.confirmed, self.rejected]).encode()).hexdigest()
+        return _digest([self.confirmed, self.rejected])
 
     def __bool__(self) -> bool:
         return bool(self.confirmed or self.rejected)
@@ -92,9 +127,12 @@ class State:
         """Take one more entry into account."""
         self.entries.append(entry)
         self.by_key[entry.key] = entry
-        if entry.action == UNDO and entry.undoes is not None:
+        if entry.undoes is not None:
+            self.undone[entry.undoes] = entry.seq
+        if entry.forgotten or entry.action == PURGE:
+            return  # an undo is about the same pair as what it undoes, so both are forgotten together
+        if entry.undoes is not None:
             target = self.entries[entry.undoes - 1]
-            self.undone[target.seq] = entry.seq
             self._stacks[target.reviewer, target.pair].remove(target)
             self._of_reviewer[target.reviewer].remove(target)
         else:

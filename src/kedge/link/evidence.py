@@ -15,7 +15,9 @@ rounds, which hear only the anchors, do not settle what later rounds know better
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +33,7 @@ from kedge.types import FloatArray, IntArray, Network, Problem
 __all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
 
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
+_BAND = 1e8  # numbers said to one band of accounts: 0.8 GB
 _BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
 
 
@@ -124,6 +127,24 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
 
 
+def _bands(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32]
+) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Runs of far accounts that hear at most `_BAND` numbers together: first, width, places of neighbours in it."""
+    n = len(indptr) - 1
+    often = np.bincount(believed, minlength=n)
+    ends = np.repeat(often, np.diff(indptr))
+    heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=ends, minlength=n))])
+    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr))
+    count = max(1, int(np.ceil(heard[-1] / _BAND)))
+    cuts = np.unique([0, *np.searchsorted(heard, heard[-1] * np.arange(1, count) / count), n])
+    for first, last in pairwise(cuts.tolist()):
+        inside = np.bincount(rows[(indices >= first) & (indices < last)], minlength=n)
+        before = np.bincount(rows[indices < first], minlength=n)
+        low = indptr[:-1] + before
+        yield first, last - first, low, low + inside
+
+
 def _one_round(
     problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
 ) -> csr_array:
@@ -146,29 +167,32 @@ def _one_round(
     for near in (0, 1):
         far = 1 - near
         belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
-        start = np.concatenate([[0], np.cumsum(degrees[far][belief[1]])]).astype(np.int64)[belief[0]]
-        columns = np.empty(start[-1], np.int32)
-        values = np.empty(start[-1], np.float32)
-        lengths = np.zeros(networks[near].n, np.int64)
-        say(
-            *belief, *far_edges, degrees[far], float(len(far_edges[1])),
-            rates[near], start, columns, values, lengths, _BLOCKS,
-        )  # fmt: skip
-        best = np.empty((networks[near].n, keep), np.int64)
+        best = np.full((networks[near].n, keep), -1, np.int64)
         score = np.empty((networks[near].n, keep))
-        hear(
-            *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *far_edges, rho[far],
-            start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
-            taken[near], taken[far],
-            *_arrays(priors[near]), best, score, _BLOCKS,
-        )  # fmt: skip
+        sizes = np.zeros(networks[near].n, np.int64)
+        for first, width, low, high in _bands(*far_edges, belief[1]):
+            start = np.concatenate([[0], np.cumsum((high - low)[belief[1]])])[belief[0]]
+            columns = np.empty(start[-1], np.int32)
+            values = np.empty(start[-1], np.float32)
+            lengths = np.zeros(networks[near].n, np.int64)
+            band = (low, high, far_edges[1], first, width)
+            say(
+                *belief, *band, degrees[far], float(len(far_edges[1])),
+                rates[near], start, columns, values, lengths, _BLOCKS,
+            )  # fmt: skip
+            hear(
+                *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *band, rho[far],
+                start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
+                taken[near], taken[far],
+                *_arrays(priors[near]), best, score, sizes, _BLOCKS,
+            )  # fmt: skip
         row, place = np.nonzero(best >= 0)
         pair = (row, best[row, place]) if near == 0 else (best[row, place], row)
         found.append((*pair, score[row, place]))
     width = problem.right.n
     keys = np.concatenate([left * width + right for left, right, _ in found])
-    keys, first = np.unique(keys, return_index=True)
-    L = np.concatenate([score for _, _, score in found])[first]
+    keys, place_of = np.unique(keys, return_index=True)
+    L = np.concatenate([score for _, _, score in found])[place_of]
     if len(problem.rejected):
         ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
         keys, L = keys[~ruled_out], L[~ruled_out]

@@ -3,7 +3,8 @@
 Notation: this side's accounts are u and their neighbours a, the far side's are v and b. An edge (v, b) whose end b is
 matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance = x / (1 + x), x = d_v d_b / 2m;
 without an edge it is `miss = 1 - hit`. Every row is computed by one thread in one order, so results do not
-depend on the number of threads.
+depend on the number of threads. The far side is taken band by band, v in [first, first + width): `low[b]` to `high[b]`
+are the places of b's neighbours in the band. What is said to one band fits into memory, and often into the cache.
 """
 
 from __future__ import annotations
@@ -26,8 +27,11 @@ def say(
     belief_indptr: _Array,
     belief_indices: _Array,
     belief: _Array,
-    far_indptr: _Array,
+    low: _Array,
+    high: _Array,
     far_indices: _Array,
+    first: int,
+    width: int,
     far_degree: _Array,
     far_ends: float,
     hit: float,
@@ -40,25 +44,25 @@ def say(
     """G[a, v] = log of the mean likelihood ratio of "a's partner is a neighbour of v" over "it is not".
 
     G[a, v] = log((z + sum_b P(a, b) (ratio(v, b) - miss)) / z),  z = 1 - rho(a) (1 - miss),  b over N(v); rows a are
-    written at `start[a]`, `lengths[a]` entries long.
+    written at `start[a]`, `lengths[a]` entries long, v counted from `first`.
     """
     n = len(belief_indptr) - 1
     miss = 1.0 - hit
     for block in prange(blocks):
-        total = np.zeros(len(far_indptr) - 1)
-        seen = np.zeros(len(far_indptr) - 1, np.bool_)
+        total = np.zeros(width)
+        seen = np.zeros(width, np.bool_)
         for a in range(n * block // blocks, n * (block + 1) // blocks):
             base, count, rho = start[a], 0, 0.0
             for i in range(belief_indptr[a], belief_indptr[a + 1]):
                 b = belief_indices[i]
                 rho += belief[i]
-                for j in range(far_indptr[b], far_indptr[b + 1]):
-                    v = far_indices[j]
+                for j in range(low[b], high[b]):
+                    v = far_indices[j] - first
                     if not seen[v]:
                         seen[v] = True
                         columns[base + count] = v
                         count += 1
-                    ratio = max(hit * (1.0 + far_ends / (far_degree[v] * far_degree[b])), LEAST_RATIO)
+                    ratio = max(hit * (1.0 + far_ends / (far_degree[first + v] * far_degree[b])), LEAST_RATIO)
                     total[v] += belief[i] * (ratio - miss)
             z = 1.0 - min(rho, 1.0) * (1.0 - miss)
             for k in range(base, base + count):
@@ -118,8 +122,11 @@ def hear(
     belief_indptr: _Array,
     belief_indices: _Array,
     belief: _Array,
-    far_indptr: _Array,
+    low: _Array,
+    high: _Array,
     far_indices: _Array,
+    first: int,
+    width: int,
     far_rho: _Array,
     start: _Array,
     columns: _Array,
@@ -136,28 +143,25 @@ def hear(
     prior: _Array,
     out_columns: _Array,
     out_values: _Array,
+    sizes: _Array,
     blocks: int,
 ) -> None:
     """The best candidates v of each u by L(u, v), half from the edges of u (G of `say`), half from those of v.
 
     What depends on one account alone (misses, squares of the profile) is in the row and column terms.
-    Fills [n, K] columns (-1 where there are fewer) and values; taken rows and columns are left out.
+    Offers them to heaps [n, K] of columns and values, `sizes` long; taken rows and columns are left out.
     """
     n = len(indptr) - 1
-    far = len(far_indptr) - 1
-    room = out_columns.shape[1]
+    far = len(low)
     miss = 1.0 - hit
     for block in prange(blocks):
-        total = np.zeros(far)
-        seen = np.zeros(far, np.bool_)
-        touched = np.empty(far, np.int64)
+        total = np.zeros(width)
+        seen = np.zeros(width, np.bool_)
+        touched = np.empty(width, np.int64)
         reach = np.zeros(far)
         reached = np.zeros(far, np.bool_)
         ends_reached = np.empty(far, np.int64)
-        heap_value = np.empty(room)
-        heap_column = np.empty(room, np.int64)
         for u in range(n * block // blocks, n * (block + 1) // blocks):
-            out_columns[u] = -1
             if row_taken[u]:
                 continue
             count, many = 0, 0
@@ -184,32 +188,33 @@ def hear(
                 x = math.log((z + reach[b]) / z)
                 reach[b] = 0.0
                 reached[b] = False
-                for j in range(far_indptr[b], far_indptr[b + 1]):
-                    v = far_indices[j]
+                for j in range(low[b], high[b]):
+                    v = far_indices[j] - first
                     if not seen[v]:
                         seen[v] = True
                         touched[count] = v
                         count += 1
                     total[v] += x
             for j in range(prior_indptr[u], prior_indptr[u + 1]):
-                v = prior_indices[j]
+                v = prior_indices[j] - first
+                if v < 0 or v >= width:
+                    continue
                 if not seen[v]:
                     seen[v] = True
                     touched[count] = v
                     count += 1
                 total[v] += 2.0 * prior[j]
-            size = 0
+            size = sizes[u]
             for k in range(count):
-                v = touched[k]
-                x = 0.5 * total[v] + row_term[u] + column_term[v]
+                v = first + touched[k]
+                x = 0.5 * total[v - first] + row_term[u] + column_term[v]
                 for i in range(profile.shape[1]):
                     x += profile[u, i] * far_profile[v, i]
-                total[v] = 0.0
-                seen[v] = False
+                total[v - first] = 0.0
+                seen[v - first] = False
                 if not column_taken[v]:
-                    size = _push(heap_value, heap_column, size, x, v)
-            out_columns[u, :size] = heap_column[:size]
-            out_values[u, :size] = heap_value[:size]
+                    size = _push(out_values[u], out_columns[u], size, x, v)
+            sizes[u] = size
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]

@@ -63,7 +63,7 @@ STRATEGIES: Final[Mapping[str, Callable[[Problem, FloatArray], FloatArray]]] = {
 
 
 def choose_queries(problem: Problem, alignment: Alignment, count: int, strategy: str) -> IntArray:
-    """The `count` most useful pairs to ask about, [at most count, 2]: accounts without an answer and their best candidate.
+    """The `count` most useful pairs to ask about, [at most count, 2]: open accounts and their best open candidate.
 
     Anchored accounts and rejected pairs are not asked about again.
     """

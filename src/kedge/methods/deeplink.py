@@ -6,8 +6,8 @@ Two perceptrons φ: left -> right and ψ: right -> left learn together (section 
     min Σ_anchors (1 - cos(φ(x), y)) + (1 - cos(ψ(y), x)) + Σ_accounts (1 - cos(ψ(φ(x)), x)) + (1 - cos(φ(ψ(y)), y))
 
 Deviations: the dual game of the paper rewards both maps by policy gradients; here the same reward is differentiated.
-The score is the mean of cos(φ(x), y) and cos(x, ψ(y)). Walks as in `deepwalk`; accounts are drawn 512 a step. Cost: that
-of `deepwalk` and `baselines.steps` small products; no n × n matrix.
+The score is the mean of cos(φ(x), y) and cos(x, ψ(y)). Walks as in `deepwalk`; accounts are drawn 512 a step. Cost:
+that of `deepwalk` and `baselines.steps` small products; no n × n matrix.
 """
 
 from __future__ import annotations

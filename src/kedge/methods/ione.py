@@ -59,7 +59,7 @@ def _noise(network: Network, place: IntArray, rng: np.random.Generator) -> IntAr
     return place[rng.choice(network.n, 1 << 18, p=share / share.sum())].astype(np.int64)
 
 
-@njit(cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=True)
 def _pull(x, c, step, label, lr):  # type: ignore[no-untyped-def]
     """One step of log σ(±x · c): c moves at once, x's part is added to `step`."""
     dot = np.float32(0)
@@ -71,7 +71,7 @@ def _pull(x, c, step, label, lr):  # type: ignore[no-untyped-def]
         c[i] += slope * x[i]
 
 
-@njit(cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=True)
 def _train(edges, side, noise, n, d, draws, negatives, rate, seed):  # type: ignore[no-untyped-def]
     """The vectors [n, d] after `draws` edges drawn uniformly."""
     np.random.seed(seed)

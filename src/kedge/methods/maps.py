@@ -17,12 +17,11 @@ _LOOK_EVERY = 10
 
 def two_layers(d_in: int, d_out: int, generator: torch.Generator) -> nn.Sequential:
     """x -> W_2 tanh(W_1 x + b_1) + b_2, with 2 d_in hidden units, drawn by Glorot's rule from the generator."""
-    layers = nn.Sequential(nn.Linear(d_in, 2 * d_in), nn.Tanh(), nn.Linear(2 * d_in, d_out))
-    with torch.no_grad():
-        for layer in (layers[0], layers[2]):
-            nn.init.xavier_uniform_(layer.weight, generator=generator)
-            layer.bias.zero_()
-    return layers
+    first, second = nn.Linear(d_in, 2 * d_in), nn.Linear(2 * d_in, d_out)
+    for layer in (first, second):
+        nn.init.xavier_uniform_(layer.weight, generator=generator)
+        nn.init.zeros_(layer.bias)
+    return nn.Sequential(first, nn.Tanh(), second)
 
 
 def hold_back(anchors: IntArray, seed: int) -> tuple[Tensor, Tensor]:

@@ -56,7 +56,7 @@ def squares(problem: Problem, L: csr_array) -> csr_array:
     return csr_array((np.ones(len(indices)), indices, indptr), shape=(L.nnz, L.nnz))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _squares(rows, columns, starts, left_starts, left_ends, right_starts, right_ends, indptr, indices):  # type: ignore[no-untyped-def]
     """The number of squares of each candidate; where `indptr` is given, their partners too."""
     counts = np.zeros(len(rows), np.int64)

@@ -32,7 +32,8 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     known, held = hold_back(problem.anchors, seeds[2])
 
     def distance(pairs: Tensor) -> Tensor:
-        return ((phi(right[pairs[:, 1]]) - left[pairs[:, 0]]) ** 2).sum(dim=1).mean()
+        missed: Tensor = phi(right[pairs[:, 1]]) - left[pairs[:, 0]]
+        return (missed**2).sum(dim=1).mean()
 
     settings = config.baselines
     held_loss = (lambda: distance(held)) if len(held) else None

@@ -54,7 +54,7 @@ def grow(problem: Problem, work: int, hub_pairs: int, seed: int) -> IntArray:
     return np.column_stack([matched, partner[matched]])
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _mark(u, v, starts, ends, other_starts, other_ends, partner, holder, draw, other_draw, marks, heap):  # type: ignore[no-untyped-def]
     """A mark from (u, v) to every pair of their neighbours whose accounts are both free."""
     n2 = len(other_starts) - 1
@@ -75,7 +75,7 @@ def _mark(u, v, starts, ends, other_starts, other_ends, partner, holder, draw, o
                 heappush(heap, (-count, apart, draw[a] * n2 + other_draw[b], key))
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _grow(starts, ends, other_starts, other_ends, seeds, draw, other_draw, work, hub_pairs):  # type: ignore[no-untyped-def]
     """The right partner of each left account, or -1."""
     n1, n2 = len(starts) - 1, len(other_starts) - 1

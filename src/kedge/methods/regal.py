@@ -44,8 +44,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
 
 def _structure(network: Network, largest: int) -> FloatArray:
     """d_u for each account, float64 [n, buckets]."""
-    A = csr_array((np.ones(network.adjacency.nnz, np.float32), network.adjacency.indices, network.adjacency.indptr))
-    A.resize(network.adjacency.shape)
+    A = csr_array(network.adjacency.astype(bool).astype(np.float32))
     degrees = network.degrees
     buckets = int(np.log2(max(largest, 1))) + 1
     some = np.flatnonzero(degrees)
@@ -56,11 +55,10 @@ def _structure(network: Network, largest: int) -> FloatArray:
     for start in range(0, network.n, _BLOCK):
         rows = A[start : start + _BLOCK]
         beyond = csr_array(rows @ A)
-        nearer = csr_array(rows.astype(bool).astype(np.float32))
         itself = np.arange(len(found[start : start + _BLOCK]))
         beyond.data[:] = 1
         own = csr_array((np.ones(len(itself), np.float32), (itself, itself + start)), shape=beyond.shape)
-        second = csr_array(beyond - beyond.multiply(csr_array(nearer + own)))
+        second = csr_array(beyond - beyond.multiply(csr_array(rows + own)))
         found[start : start + _BLOCK] += _DISCOUNT**2 * (second @ bucket).toarray()
     scores: FloatArray = found
     return scores

@@ -28,7 +28,7 @@ def walk_vectors(network: Network, settings: BaselineConfig, seed: int) -> Float
     return vectors
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _walk(indptr, indices, length, rounds, seed):  # type: ignore[no-untyped-def]
     """`rounds` walks from every account, in a drawn order, [n rounds, length]; -1 after a dead end."""
     np.random.seed(seed)
@@ -49,7 +49,7 @@ def _walk(indptr, indices, length, rounds, seed):  # type: ignore[no-untyped-def
     return walks
 
 
-@njit(cache=True, fastmath=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, fastmath=True)
 def _skip_gram(walks, noise, d, n, window, negatives, rate, seed):  # type: ignore[no-untyped-def]
     """max Σ log σ(x_a · c_b) + Σ_k log σ(-x_a · c_k) over pairs (a, b) within a drawn window, by falling steps."""
     np.random.seed(seed)

@@ -3,6 +3,7 @@
 from kedge.pipeline.explaining import explain_pair
 from kedge.pipeline.matching import calibrate, match, match_to_run
 from kedge.pipeline.progress import Progress, Silent
+from kedge.pipeline.purging import Purged, purge
 from kedge.pipeline.reading import Contents, load_contents, load_decided, load_evidence, load_matches, load_run
 from kedge.pipeline.solution import Inputs, Solution, measure
 
@@ -10,6 +11,7 @@ __all__ = [
     "Contents",
     "Inputs",
     "Progress",
+    "Purged",
     "Silent",
     "Solution",
     "calibrate",
@@ -22,4 +24,5 @@ __all__ = [
     "match",
     "match_to_run",
     "measure",
+    "purge",
 ]

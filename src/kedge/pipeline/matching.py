@@ -15,6 +15,7 @@ from kedge.breakdown import breakdown
 from kedge.config import Config, to_toml
 from kedge.decisions import learn
 from kedge.errors import KedgeError
+from kedge.forgetting import forget_accounts
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost
 from kedge.link.calibrate import Calibrator
@@ -22,7 +23,7 @@ from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, settle
-from kedge.pipeline.layout import SUPPORT
+from kedge.pipeline.layout import DECIDED, SUPPORT
 from kedge.pipeline.progress import Progress, Silent
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.store import (
@@ -41,10 +42,11 @@ from kedge.store import (
     hash_file,
     open_run,
     peak_mb,
+    purged_accounts,
     read_decisions,
     to_plain,
 )
-from kedge.types import IntArray, Problem
+from kedge.types import DECISIONS, Problem
 
 __all__ = ["calibrate", "match", "match_to_run"]
 
@@ -111,7 +113,7 @@ def match_to_run(
     started = cpu_seconds()
     given = {name: Path(getattr(inputs, name)) for name in ("left", "right", "anchors")}
     # Read before the directory is touched: bad input leaves nothing behind.
-    problem = read_problem(inputs, config, progress)
+    problem = _without_purged(directory, read_problem(inputs, config, progress), progress)
     test, notes = (None, ()) if inputs.test is None else resolve_test(read_pairs(inputs.test, config.read), problem)
     for note in notes:
         progress.note(note)
@@ -124,9 +126,12 @@ def match_to_run(
     with open_run(directory, identity, force, _LASTING) as run:
         run.on_stage = progress.stage
         solution = _solve_in(run, problem, config, given_anchors)
+        decided = _decided(solution, config)
+        run.write(DECIDED, JSON, decided)
         summary = {
             "run": str(directory),
-            "matches": len(solution.matches.partners("match")),
+            "matches": decided["match"],
+            "threshold": decided["threshold"],
             "decisions": learned,
             "metrics": measure(solution, test, config.seed),
             "cpu_seconds": round(cpu_seconds() - started, 3),
@@ -134,16 +139,28 @@ def match_to_run(
         }
         run.write("metrics.json", JSON, summary["metrics"])
         # Without test pairs it is null: an older one would belong to other pairs.
-        run.write("evaluation.json", JSON, _break_down(solution, test, config))
+        grid = [0.0, *threshold_grid(decided["threshold"])]
+        run.write("evaluation.json", JSON, breakdown(problem, solution.matches, test, grid, config.seed))
         for note in (*run.notes, *solution.calibrator.notes):
             progress.note(note)
     return summary
 
 
-def _break_down(solution: Solution, test: IntArray | None, config: Config) -> dict[str, Any] | None:
+def _decided(solution: Solution, config: Config) -> dict[str, Any]:
+    """The threshold that was chosen, and how many assigned pairs got each of the `DECISIONS`."""
     matches = solution.matches
     threshold = choose_threshold(solution.calibrator, matches.probability[matches.assigned], config)
-    return breakdown(solution.problem, matches, test, [0.0, *threshold_grid(threshold)], config.seed)
+    counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
+    return {"threshold": threshold, "review_from": min(config.decide.review, threshold), **counts}
+
+
+def _without_purged(directory: Path, problem: Problem, progress: Progress) -> Problem:
+    """The problem as if the files did not name the accounts that were purged from this directory."""
+    forgotten = purged_accounts(directory, problem)
+    count = len(forgotten[0]) + len(forgotten[1])
+    if count:
+        progress.note(f"{count:,} purged accounts are still in the files; they are left out")
+    return forget_accounts(problem, forgotten)
 
 
 def _with_decisions(

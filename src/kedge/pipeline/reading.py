@@ -15,17 +15,18 @@ from kedge.errors import KedgeError
 from kedge.link.calibrate import Calibrator
 from kedge.link.decide import decide
 from kedge.link.evidence import Evidence
-from kedge.pipeline.layout import SUPPORT
+from kedge.pipeline.layout import DECIDED, PARTS, SUPPORT, TRAINING
 from kedge.pipeline.solution import Solution
 from kedge.store import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, from_plain, load_column, read_manifest
 from kedge.types import DECISIONS, Matches, Problem
 
-__all__ = ["Contents", "load_contents", "load_decided", "load_evidence", "load_matches", "load_run"]
+__all__ = ["Contents", "load_contents", "load_decided", "load_evidence", "load_matches", "load_problem", "load_run"]
 
 
-def _refuse_unfinished(directory: Path) -> Mapping[str, Any]:
+def _refuse_unfinished(directory: Path, *more: str) -> Mapping[str, Any]:
     manifest = read_manifest(directory)
-    if "decide" not in manifest["stages"] or not (directory / "matches.parquet").exists():
+    missing = any(not (directory / name).exists() for name in ("matches.parquet", *more))
+    if "decide" not in manifest["stages"] or missing:
         raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
     return manifest
 
@@ -40,7 +41,7 @@ def load_run(directory: Path) -> tuple[Solution, Config, Mapping[str, Any]]:
 def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str, Any]]:
     """A finished run as it was decided, without its scores: quicker than `load_run` where only looking is meant."""
     manifest = _refuse_unfinished(directory)
-    problem = _load_problem(directory)
+    problem = load_problem(directory)
     file = directory / "matches.parquet"
     coded = {name: load_column(file, name, coded=True) for name in ("left", "right", "decision")}
     found = {
@@ -58,14 +59,15 @@ def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str
     return problem, matches, Config.model_validate(manifest["config"]), manifest
 
 
-def _load_problem(directory: Path) -> Problem:
+def load_problem(directory: Path) -> Problem:
+    """The networks and the anchors of a run."""
     left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
     known = ARRAYS.load(directory / "networks" / "anchors.npz")
     return Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
 
 
 def _load_solution(directory: Path, config: Config) -> Solution:
-    problem = _load_problem(directory)
+    problem = load_problem(directory)
     calibrator = from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json"))
     alignment = ALIGNMENT.load(directory / "model" / "scores.npz")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
@@ -75,8 +77,8 @@ def _load_solution(directory: Path, config: Config) -> Solution:
 class Contents:
     """What lies in the directory of a finished run, as it was written: nothing is computed again.
 
-    `metrics` and `evaluation` are of the test pairs, None where the run had none; `training` and `parts` are there only
-    if the method left them.
+    A pair was called a match from `threshold` on. `metrics` and `evaluation` are of the test pairs, None where the run
+    had none; `training` and `parts` are there only if the method left them (`layout` says what is in them).
     """
 
     manifest: Mapping[str, Any]
@@ -84,6 +86,7 @@ class Contents:
     problem: Problem
     calibrator: Calibrator
     table: pa.Table
+    threshold: float
     metrics: Mapping[str, Any] | None
     evaluation: Mapping[str, Any] | None
     training: Mapping[str, Any] | None
@@ -92,22 +95,23 @@ class Contents:
 
 def load_contents(directory: Path) -> Contents:
     """All that a report shows, read from a finished run."""
-    manifest = _refuse_unfinished(directory)
-    left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
+    manifest = _refuse_unfinished(directory, DECIDED)
     held = {}
-    for name in ("metrics", "evaluation", "model/training", "model/parts"):
-        path = directory / f"{name}.json"
+    for name in ("metrics.json", "evaluation.json", TRAINING, PARTS):
+        path = directory / name
         held[name] = JSON.load(path) if path.exists() else None
+    metrics = held["metrics.json"]
     return Contents(
         manifest=manifest,
         config=Config.model_validate(manifest["config"]),
-        problem=Problem(left, right, ARRAYS.load(directory / "networks" / "anchors.npz")["anchors"]),
+        problem=load_problem(directory),
         calibrator=from_plain(Calibrator, JSON.load(directory / "model" / "calibration.json")),
         table=TABLE.load(directory / "matches.parquet"),
-        metrics=held["metrics"] if held["metrics"] and held["metrics"].get("test_pairs") else None,
-        evaluation=held["evaluation"],
-        training=held["model/training"],
-        parts=held["model/parts"],
+        threshold=float(JSON.load(directory / DECIDED)["threshold"]),
+        metrics=metrics if metrics and metrics.get("test_pairs") else None,
+        evaluation=held["evaluation.json"],
+        training=held[TRAINING],
+        parts=held[PARTS],
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from kedge.breakdown import by_degree, histogram, made_and_right, reliability
 from kedge.config import Config, flatten
 from kedge.evaluate import calibration_error
-from kedge.link.decide import choose_threshold, threshold_grid, thresholds
+from kedge.link.decide import threshold_grid, thresholds
 from kedge.pipeline import Contents
 from kedge.types import DECISIONS, FloatArray
 
@@ -113,8 +113,7 @@ def gather(contents: Contents) -> Facts:
     assigned = contents.table.filter(contents.table["assigned"])
     probability = np.asarray(assigned["probability"]).astype(np.float64)
     decision = np.asarray(pc.index_in(assigned["decision"], value_set=pa.array(DECISIONS))).astype(np.int64)
-    threshold = choose_threshold(calibrator, probability, config)
-    grid = threshold_grid(threshold)
+    grid = threshold_grid(contents.threshold)
     matches, _ = made_and_right(probability, np.zeros(len(probability), bool), grid)
     reviewed = [int(((probability >= min(config.decide.review, t)) & (probability < t)).sum()) for t in grid]
     counted = np.bincount(decision, minlength=3)
@@ -130,7 +129,7 @@ def gather(contents: Contents) -> Facts:
             "review": int(counted[1]),
             "no match": int(free - counted[2] - counted[1]),
         },
-        threshold=threshold,
+        threshold=contents.threshold,
         review_from=config.decide.review,
         thresholds=grid,
         matches=matches,

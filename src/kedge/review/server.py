@@ -55,8 +55,7 @@ def serve(
 
     listener = _bind(host, port)
     port = listener.getsockname()[1]
-    log = DecisionLog(decisions)
-    try:
+    with contextlib.closing(listener), contextlib.closing(DecisionLog(decisions)) as log:
         keys = Keys()
         # Browsers share cookies between the ports of one host, so each server has its own name for them.
         app = create_app(data, log, keys, hosts_of(host, port), reviewer=reviewer, cookie=f"kedge-{port}")
@@ -78,6 +77,3 @@ def serve(
         with contextlib.suppress(KeyboardInterrupt):  # ^C is how a review ends, not a fault
             uvicorn.Server(config).run(sockets=[listener])
         return len(log.state.entries)
-    finally:
-        log.close()
-        listener.close()

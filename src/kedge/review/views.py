@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.decisions import UNDO, Entry
+from kedge.decisions import VERDICTS, Entry
 from kedge.review.desk import Desk, Filters
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall
+from kedge.review.order import SHOWN
 from kedge.types import DECISIONS, Network
 
 __all__ = ["entry_view", "history_view", "pair_view", "queue_view", "search_view"]
 
-_CANDIDATES: Final = 9  # as many as there are digits on the keyboard
 _FOUND: Final = 20
 
 
@@ -35,6 +35,7 @@ def entry_view(entry: Entry, undone: int | None) -> dict[str, Any]:
         "note": entry.note,
         "undoes": entry.undoes,
         "undone_by": undone,
+        "forgotten": entry.forgotten,
         "hash": entry.hash,
     }
 
@@ -85,7 +86,7 @@ def _by_name(step: dict[str, Any]) -> tuple[str, str]:
 def _candidates(desk: Desk, left: int, right: int, blind: bool) -> list[dict[str, Any]]:
     """The right accounts to choose from, the shown one among them."""
     data = desk.data
-    rows = data.candidates(left)[:_CANDIDATES]
+    rows = data.candidates(left)[:SHOWN]
     listed = [_choice(desk, int(row), "right", blind) for row in rows]
     if all(choice["account"] != right for choice in listed):
         row = data.row(left, right)
@@ -140,8 +141,10 @@ def queue_view(
     return {"total": len(places), "offset": offset, "limit": limit, "pairs": rows}
 
 
-def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit: int) -> dict[str, Any]:
-    """Who decided what and when, newest first."""
+def history_view(
+    desk: Desk, reviewer: str | None, text: str, offset: int, limit: int, blind: bool = False
+) -> dict[str, Any]:
+    """Who decided what and when, newest first; one reviewer's rows, or everybody's. Blind: nothing that others said."""
     state = desk.log.state
     kept = [
         entry
@@ -156,11 +159,13 @@ def history_view(desk: Desk, reviewer: str | None, text: str, offset: int, limit
             {
                 **entry_view(entry, state.undone.get(entry.seq)),
                 "accounts": None if numbers is None else {"left": numbers[0], "right": numbers[1]},
-                "standing": entry.action != UNDO and entry == state.current(entry.reviewer, entry.pair),
+                "standing": entry.action in VERDICTS and entry == state.current(entry.reviewer, entry.pair),
             }
         )
     contradictions = [
-        {"side": found.side, "id": found.account, "partners": list(found.partners)} for found in state.contradictions()
+        {"side": found.side, "id": found.account, "partners": list(found.partners)}
+        for found in state.contradictions()
+        if not blind
     ]
     return {
         "total": len(kept),

@@ -3,8 +3,10 @@
 from kedge.store.atomic import refuse_overwrite, write_atomically
 from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
+from kedge.store.locking import lock_run, reviewing
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
+from kedge.store.suppressed import PURGED_FILE, purged_accounts, suppress
 
 __all__ = [
     "ALIGNMENT",
@@ -12,6 +14,7 @@ __all__ = [
     "DECISIONS_FILE",
     "JSON",
     "NETWORK",
+    "PURGED_FILE",
     "SPARSE",
     "TABLE",
     "TEXT",
@@ -25,11 +28,15 @@ __all__ = [
     "from_plain",
     "hash_file",
     "load_column",
+    "lock_run",
     "open_run",
     "peak_mb",
+    "purged_accounts",
     "read_decisions",
     "read_manifest",
     "refuse_overwrite",
+    "reviewing",
+    "suppress",
     "to_plain",
     "write_atomically",
 ]

@@ -1,12 +1,15 @@
 """The log of decisions on the disk: SQLite in WAL mode, append-only, each row chained to the one before by its hash.
 
 A row counts only once `append` has returned: the transaction is then on the disk (synchronous=FULL), and no kill
-can lose it. Triggers refuse changes to rows; who goes around them breaks the chain, and `verify` names the row.
+can lose it. Triggers refuse changes to rows; who goes around them breaks the chain, and `verify` names the row. The one
+exception is `forget`, which takes the words out of rows and says so in a row of its own; the chain stays whole.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -14,8 +17,9 @@ from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Final
 
-from kedge.decisions import UNDO, VERDICTS, Entry, State, replay
+from kedge.decisions import PURGE, UNDO, VERDICTS, Entry, State, replay
 from kedge.errors import KedgeError
+from kedge.store.decision_table import create_table, erase_words
 
 __all__ = ["DECISIONS_FILE", "Conflict", "DecisionLog", "read_decisions"]
 
@@ -23,31 +27,6 @@ DECISIONS_FILE: Final = "decisions.sqlite"
 _START: Final = "0" * 64
 _BUSY_SECONDS: Final = 10.0
 _COLUMNS: Final = tuple(field.name for field in fields(Entry))
-_SCHEMA: Final = """
-CREATE TABLE decisions (
-    seq INTEGER PRIMARY KEY,
-    time TEXT NOT NULL,
-    reviewer TEXT NOT NULL,
-    action TEXT NOT NULL CHECK (action IN ('yes', 'no', 'unsure', 'undo')),
-    "left" TEXT NOT NULL,
-    "right" TEXT NOT NULL,
-    note TEXT NOT NULL,
-    undoes INTEGER UNIQUE REFERENCES decisions (seq),
-    run TEXT NOT NULL,
-    key TEXT NOT NULL UNIQUE,
-    previous TEXT NOT NULL UNIQUE,
-    hash TEXT NOT NULL UNIQUE,
-    CHECK ((action = 'undo') = (undoes IS NOT NULL))
-);
-CREATE TRIGGER decisions_no_update BEFORE UPDATE ON decisions
-BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
-CREATE TRIGGER decisions_no_delete BEFORE DELETE ON decisions
-BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
-CREATE TRIGGER decisions_no_gap BEFORE INSERT ON decisions
-WHEN NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM decisions)
-BEGIN SELECT RAISE(ABORT, 'decisions are append-only'); END;
-PRAGMA user_version = 1;
-"""
 
 
 class Conflict(Exception):  # noqa: N818 (not a fault: another tab was first)
@@ -72,25 +51,12 @@ class DecisionLog:
             self._db.execute("PRAGMA synchronous = FULL")
             self._db.execute("PRAGMA foreign_keys = ON")
             self._db.execute("PRAGMA trusted_schema = OFF")
-            self._create()
+            create_table(self._db, path)
         except (sqlite3.Error, OSError) as error:
             raise KedgeError(f"the decisions cannot be opened ({error})", file=path, remedy=_REMEDY) from None
         self.state = State()
         self.verify()
         self.state = replay(self._rows(0))
-
-    def _create(self) -> None:
-        if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                # Another process may have been first while we waited for the lock.
-                if self._db.execute("PRAGMA user_version").fetchone()[0] == 0:
-                    for statement in _statements(_SCHEMA):
-                        self._db.execute(statement)
-                self._db.execute("COMMIT")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
 
     def _rows(self, after: int) -> Iterator[Entry]:
         columns = ", ".join(f'"{name}"' for name in _COLUMNS)
@@ -130,7 +96,7 @@ class DecisionLog:
             standing = self.state.current(reviewer, (left, right))
             if seen is not None and (standing.seq if standing else 0) != seen:
                 raise Conflict("the pair was decided elsewhere meanwhile")
-            return Entry(0, "", reviewer, action, left, right, note, None, run, key, "", "")
+            return _draft(reviewer, action, left, right, note=note, run=run, key=key)
 
         entry = self._write(key, draft)
         assert entry is not None
@@ -144,15 +110,38 @@ class DecisionLog:
             if seq is not None:
                 inside = 1 <= seq <= len(self.state.entries)
                 target = self.state.entries[seq - 1] if inside else None
-                if target is None or target.reviewer != reviewer or target.action == UNDO:
+                if target is None or target.reviewer != reviewer or target.action == UNDO or target.forgotten:
                     raise Conflict(f"{reviewer} has no decision {seq}")
                 if seq in self.state.undone:
                     raise Conflict(f"decision {seq} is undone already")
             if target is None:
                 return None
-            return Entry(0, "", reviewer, UNDO, target.left, target.right, "", target.seq, run, key, "", "")
+            return _draft(reviewer, UNDO, target.left, target.right, undoes=target.seq, run=run, key=key)
 
         return self._write(key, draft)
+
+    def forget(self, side: int, account: str, *, by: str) -> list[int]:
+        """Take the words out of every row about an account; 0 is left. The numbers of these rows.
+
+        What remains of a row is who decided what kind of thing when, and the seal. The space is overwritten.
+        """
+        rows: list[int] = []
+
+        def draft() -> Entry | None:
+            about = (e for e in self.state.entries if not e.forgotten and e.action != PURGE)
+            rows.extend(e.seq for e in about if e.pair[side] == account)
+            if not rows:
+                return None
+            erase_words(self._db, rows)
+            return _draft(by, PURGE, "", "", note=json.dumps(rows))
+
+        self._db.execute("PRAGMA secure_delete = ON")
+        if self._write("", draft) is not None:
+            # Else the words would still stand in the write-ahead log and in free pages.
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self.state = replay(self._rows(0))
+        return rows
 
     def _write(self, key: str, make: Callable[[], Entry | None]) -> Entry | None:
         """Append what `make` says within one transaction, so that nobody else writes between its look and ours."""
@@ -168,8 +157,8 @@ class DecisionLog:
                 return None
             seq = len(self.state.entries) + 1
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            draft = replace(draft, seq=seq, time=stamp, key=key or f"#{seq}", previous=self.head)
-            entry = replace(draft, hash=draft.expected_hash())
+            draft = replace(draft, seq=seq, time=stamp, key=key or f"#{seq}")
+            entry = draft.sealed(secrets.token_hex(16), self.head)
             places = ", ".join("?" * len(_COLUMNS))
             self._db.execute(f"INSERT INTO decisions VALUES ({places})", astuple(entry))
             self._db.execute("COMMIT")
@@ -181,23 +170,35 @@ class DecisionLog:
         return entry
 
     def verify(self) -> int:
-        """Check every row against its hash and the one before; the number of rows, or which row is wrong."""
+        """Check every row against its seal, its hash and the one before; the number of rows, or which row is wrong."""
         previous, count = _START, 0
         undone: set[int] = set()
+        missing: set[int] = set()
         for entry in self._rows(0):
             count += 1
             sound = entry.seq == count and entry.previous == previous and entry.hash == entry.expected_hash()
+            if entry.forgotten:
+                sound = sound and not (entry.left or entry.right or entry.note)
+                missing.add(count)
+            else:
+                sound = sound and entry.seal == entry.expected_seal()
             if sound and entry.undoes is not None:
                 sound = entry.undoes < entry.seq and entry.undoes not in undone
                 undone.add(entry.undoes)
             if not sound:
-                raise KedgeError(
-                    f"decision {count} was changed, or one before it was removed: its hash does not fit",
-                    file=self.path,
-                    remedy="restore the file from a copy",
-                )
+                raise self._broken(count)
+            missing -= entry.forgets
             previous = entry.hash
+        if missing:  # words were taken out, but no purge says so
+            raise self._broken(min(missing))
         return count
+
+    def _broken(self, row: int) -> KedgeError:
+        return KedgeError(
+            f"decision {row} was changed, or one before it was removed: its hash does not fit",
+            file=self.path,
+            remedy="restore the file from a copy",
+        )
 
     @property
     def head(self) -> str:
@@ -212,14 +213,12 @@ class DecisionLog:
 _REMEDY: Final = "restore the file from a copy, or move it away to start without decisions"
 
 
-def _statements(script: str) -> Iterator[str]:
-    """The statements of a script; `executescript` would commit our transaction."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def _draft(
+    reviewer: str, action: str, left: str, right: str, *, note: str = "", undoes: int | None = None, run: str = "",
+    key: str = "",
+) -> Entry:  # fmt: skip
+    """An entry that has no number, time and place in the chain yet."""
+    return Entry(0, "", reviewer, action, left, right, note, undoes, run, key, "", "", "", "")
 
 
 def read_decisions(directory: Path) -> State | None:

@@ -7,10 +7,8 @@ another configuration in the same directory are refused with the difference name
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
-import os
 import platform
 import resource
 import sys
@@ -26,6 +24,8 @@ from kedge.errors import KedgeError
 from kedge.store.atomic import TEMPORARY, translate_disk_errors, write_atomically
 from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format, dump_json
+from kedge.store.locking import LOCKS, lock_run
+from kedge.store.suppressed import PURGED_FILE
 
 __all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run", "peak_mb", "read_manifest"]
 
@@ -33,7 +33,7 @@ T = TypeVar("T")
 MANIFEST: Final = "manifest.json"
 _FORMAT: Final = 1
 _GROWING: Final = "decisions"  # the one input that may change within a run
-_HARMLESS: Final = (TEMPORARY, ".lock", DECISIONS_FILE)
+_HARMLESS: Final = (TEMPORARY, *LOCKS, DECISIONS_FILE, PURGED_FILE)
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
 
 
@@ -106,13 +106,20 @@ class Run:
         self.write(artefact, kind, value)
         self.manifest["stages"][name] = {
             "artefact": artefact,
-            "bytes": path.stat().st_size,
-            "sha256": hash_file(path)["sha256"],
+            **_fingerprint(path),
             "cpu_seconds": round(spent, 3),
             "peak_mb": round(peak_mb(), 1),
         }
         self.save()
         return value
+
+    def rewrite(self, name: str, kind: Format[T], change: Callable[[T], T]) -> None:
+        """Change the artefact of a finished stage, and say so in the manifest: it counts as whole."""
+        record = self.manifest["stages"][name]
+        path = self.directory / record["artefact"]
+        self.write(record["artefact"], kind, change(kind.load(path)))
+        self.manifest["stages"][name] = {**record, **_fingerprint(path)}
+        self.save()
 
     def write(self, artefact: str, kind: Format[T], value: T) -> None:
         """Put a file into the directory, whole or not at all."""
@@ -124,6 +131,10 @@ class Run:
     def save(self) -> None:
         """Write the manifest."""
         self.write(MANIFEST, JSON, self.manifest)
+
+
+def _fingerprint(path: Path) -> dict[str, Any]:
+    return {name: value for name, value in hash_file(path).items() if name != "name"}
 
 
 def _is_whole(path: Path, record: Mapping[str, Any]) -> bool:
@@ -149,9 +160,7 @@ def open_run(directory: Path, identity: Identity, force: bool = False, lasting: 
         _refuse_other(directory, manifest, identity)
     with translate_disk_errors(directory):
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = os.open(directory / ".lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        _take_lock(lock, directory)
+    with lock_run(directory):
         for leftover in directory.rglob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
         if manifest is None or force or manifest["run_id"] != identity.run_id:
@@ -160,22 +169,6 @@ def open_run(directory: Path, identity: Identity, force: bool = False, lasting: 
             manifest["stages"] = {name: record for name, record in kept.items() if name in lasting}
             write_atomically(directory / MANIFEST, lambda file: file.write(dump_json(manifest).encode()))
         yield Run(directory, manifest)
-    finally:
-        os.close(lock)
-
-
-def _take_lock(lock: int, directory: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
-        raise KedgeError(
-            f"another kedge{f' (process {holder})' if holder else ''} is working in this directory",
-            file=directory,
-            remedy="wait for it, or choose another directory",
-        ) from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, str(os.getpid()).encode(), 0)
 
 
 def _new_manifest(identity: Identity) -> dict[str, Any]:

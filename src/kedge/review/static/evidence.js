@@ -45,5 +45,5 @@ export function waterfall(pair) {
   const title = unit === "log-odds" ? "Evidence" : "Shared known neighbours";
   return h("section", { class: "card evidence" },
     h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, a step a neighbour" : "rarer neighbours weigh more")),
-    steps.length ? h("table", {}, h("tbody", {}, rows)) : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
+    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also weighs the other candidates, and how often such log-odds were right.") : null] : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
 }

@@ -31,7 +31,7 @@ export function showQueue(place, answer, query, go, blind) {
   form.addEventListener("change", () => form.requestSubmit());
   const rows = answer.pairs.map((row) => h("tr", {},
     h("td", { class: "wide" }, link(row.left.account, row.right.account, both(row.left, row.right))),
-    blind ? null : [h("td", { class: "figure" }, percent(row.probability)), h("td", {}, row.decision), h("td", { class: "figure", title: "uncertainty × impact" }, row.information.toFixed(2))],
+    blind ? null : [h("td", { class: "figure" }, percent(row.probability)), h("td", {}, row.decision), h("td", { class: "figure worth", title: "uncertainty × impact" }, row.information.toFixed(2))],
     h("td", {}, badge(row.verdict))));
   fill(place, h("section", { class: "card page" },
     h("div", { class: "title" }, h("h1", {}, "Queue"), h("span", { class: "muted" }, `${count(answer.total)} pairs, the most informative first`),
@@ -55,16 +55,22 @@ export function showSearch(place, answer) {
   fill(place, h("div", { class: "title" }, h("h1", {}, "Accounts with “", name(answer.text), "”")), h("div", { class: "halves" }, list("left", "Left network"), list("right", "Right network")));
 }
 
-export function showHistory(place, answer, query, me, go, undo) {
+function about(e) {
+  if (e.forgotten) return h("span", { class: "muted" }, "forgotten");
+  if (e.action === "purge") return h("span", { class: "muted" }, `the words of ${JSON.parse(e.note).join(", ")}`);
+  const pair = both(e.left, e.right);
+  return [e.accounts ? link(e.accounts.left, e.accounts.right, pair) : [pair, h("span", { class: "muted" }, " not in this run")], e.note ? h("q", {}, e.note) : null];
+}
+
+export function showHistory(place, answer, query, me, go, undo, blind) {
   const rows = answer.entries.map((e) => h("tr", { class: e.undone_by ? "undone" : "" },
     h("td", { class: "figure" }, e.seq),
     h("td", { class: "muted when" }, e.time.replace("T", " ").replace("Z", "")),
     h("td", {}, e.reviewer),
     h("td", {}, badge(e.action, e.undoes ? ` of ${e.undoes}` : "")),
-    h("td", { class: "wide" }, e.accounts ? link(e.accounts.left, e.accounts.right, both(e.left, e.right)) : [both(e.left, e.right), h("span", { class: "muted" }, " not in this run")],
-      e.note ? h("q", {}, e.note) : null),
+    h("td", { class: "wide" }, about(e)),
     h("td", {}, e.undone_by ? h("span", { class: "muted" }, `undone (${e.undone_by})`)
-      : e.action !== "undo" && e.reviewer === me ? h("button", { type: "button", class: "quiet", onclick: () => undo(e.seq), "aria-label": `Undo decision ${e.seq}` }, "Undo") : "")));
+      : e.reviewer === me && !e.forgotten && ["yes", "no", "unsure"].includes(e.action) ? h("button", { type: "button", class: "quiet", onclick: () => undo(e.seq), "aria-label": `Undo decision ${e.seq}` }, "Undo") : "")));
   const filter = h("input", { type: "search", id: "historyfilter", value: query.q || "", spellcheck: "false" });
   const form = h("form", { class: "filters" }, field("Id or note contains", filter), h("button", { type: "submit", class: "quiet" }, "Show"));
   form.addEventListener("submit", (event) => {
@@ -72,7 +78,7 @@ export function showHistory(place, answer, query, me, go, undo) {
     go("/history", filter.value ? { q: filter.value } : {});
   });
   fill(place, h("section", { class: "card page" },
-    h("div", { class: "title" }, h("h1", {}, "History"), h("span", { class: "muted" }, `${count(answer.total)} entries, none is ever removed`)),
+    h("div", { class: "title" }, h("h1", {}, "History"), h("span", { class: "muted" }, `${count(answer.total)} entries, ${blind ? "yours alone: blind mode hides the others’" : "none is ever removed"}`)),
     answer.contradictions.map((c) => h("p", { class: "warning" }, h("b", {}, "⚠ "), name(c.id), ` (${c.side}) is confirmed with `,
       c.partners.map((p, i) => [i ? " and " : "", name(p)]), ": none of these pairs is used until one is undone.")),
     form,
@@ -82,7 +88,7 @@ export function showHistory(place, answer, query, me, go, undo) {
     h("p", { class: "muted chain" }, "Head of the hash chain: ", h("code", {}, answer.head))));
 }
 
-const AGREEMENT = (k) => (k === null ? "not defined" : k > 0.8 ? "almost perfect" : k > 0.6 ? "substantial" : k > 0.4 ? "moderate" : k > 0.2 ? "fair" : "slight");
+const AGREEMENT = (k) => (k === null ? "not defined" : k > 0.8 ? "almost perfect" : k > 0.6 ? "substantial" : k > 0.4 ? "moderate" : k > 0.2 ? "fair" : k >= 0 ? "slight" : "worse than chance");
 
 export function towards(p) {
   if (p.precision_now === null) return "No pair is accepted yet.";
@@ -114,12 +120,12 @@ export function showProgress(place, p, go) {
       h("p", {}, h("label", { for: "target" }, "Target precision "), target)),
     h("section", { class: "card page" },
       h("h2", {}, "Is the probability to be believed?", h("span", { class: "hint" }, "what kedge said and what reviewers found")),
-      p.said_and_found.length ? h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["Probability", "Pairs", "Said", "Found"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
+      p.said_and_found.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Probability", "Pairs", "Said", "Found"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
         h("tbody", {}, p.said_and_found.map((b) => h("tr", {}, h("td", {}, `${percent(b.low)} to ${percent(b.high)}`), h("td", { class: "figure" }, count(b.pairs)), h("td", { class: "figure" }, percent(b.said)), h("td", { class: "figure" }, percent(b.found))))))
         : h("p", { class: "none" }, "Nothing has been decided yet.")),
     h("section", { class: "card page" },
       h("h2", {}, "Reviewers"),
-      p.reviewers.length ? h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["Reviewer", "Yes", "No", "Unsure"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
+      p.reviewers.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Reviewer", "Yes", "No", "Unsure"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
         h("tbody", {}, p.reviewers.map((r) => h("tr", {}, h("td", {}, r.reviewer), ["yes", "no", "unsure"].map((v) => h("td", { class: "figure" }, count(r[v])))))))
         : h("p", { class: "none" }, "Nobody has decided yet."),
       p.agreement.map((a) => h("p", { class: "kappa" }, h("b", {}, `${a.first} and ${a.second}: κ = ${a.kappa === null ? "–" : a.kappa.toFixed(2)}`),

@@ -1,5 +1,5 @@
 // The app: routes, keys, decisions.
-import { count, fill, h, name, random } from "./dom.js";
+import { count, fill, h, name, plain, random } from "./dom.js";
 import { gauge, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
 import { get, open, pending, post, Refused, session } from "./net.js";
 import { showPair } from "./pair.js";
@@ -170,9 +170,10 @@ async function review() {
     return;
   }
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
-  if (!shown || shown.left.account !== pair.left.account) scrollTo(0, 0);
+  // Whom the answer is about, and any warning, must be in sight before it is given.
+  if (!shown || shown.left.account !== pair.left.account || shown.right.account !== pair.right.account) scrollTo(0, 0);
   showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, keepNote: (text) => (state.note = text) });
-  document.title = `${pair.left.id} ↔ ${pair.right.id} · kedge review`;
+  document.title = `${plain(pair.left.id)} ↔ ${plain(pair.right.id)} · kedge review`;
 }
 
 async function queue() {
@@ -184,7 +185,7 @@ async function queue() {
 const PAGES = {
   "/": review,
   "/queue": queue,
-  "/history": async () => showHistory(place, await get("/api/history", query()), query(), session.reviewer, go, undo),
+  "/history": async () => showHistory(place, await get("/api/history", { ...query(), ...blind() }), query(), session.reviewer, go, undo, state.blind),
   "/progress": async () => showProgress(place, await get("/api/progress", query()), go),
 };
 
@@ -202,8 +203,16 @@ async function route() {
     await (PAGES[location.pathname] || review)();
     await strip();
   } catch (error) {
-    trouble(error);
+    if (error instanceof Refused && [404, 422].includes(error.status)) notThere(error);
+    else trouble(error);
   }
+}
+
+// A link of another run, or one that was typed: say so where the page would be, and where to go instead.
+function notThere(error) {
+  state.pair = null;
+  fill(place, h("section", { class: "card page empty" }, h("h1", {}, "This page is not there"), h("p", {}, `The server says: ${error.message}.`),
+    h("p", {}, h("a", { href: "/", "data-link": "" }, "Go on with the most informative pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
 }
 
 const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "look at a candidate"], ["S", "skip"], ["Z", "undo, again and again"], ["M", "note"], ["B", "blind: hide scores"], ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
