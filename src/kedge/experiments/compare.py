@@ -110,7 +110,7 @@ def compared_rows(
     rows = []
     for entry in comparison.entries:
         summary = entry.summary
-        cpu = "–" if summary.cpu_seconds is None else f"{summary.cpu_seconds:,.1f}"
-        peak = "–" if summary.peak_mb is None else f"{summary.peak_mb:,.0f}"
+        cpu = "–" if (spent := summary.cpu_seconds) is None else f"{spent:.1f}" if spent < 100 else f"{spent:.0f}"
+        peak = "–" if summary.peak_mb is None else f"{summary.peak_mb:.0f}"
         rows.append((entry.method, *(shown(summary, name, brief=brief) for name, _ in columns), cpu, peak))
     return ("method", *(words for _, words in columns), "CPU s", "MB"), rows

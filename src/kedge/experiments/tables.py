@@ -90,14 +90,12 @@ def summarise(cells: Sequence[Measured], names: Sequence[str] = FIGURES) -> Summ
 
 
 def shown(summary: Summary, name: str, digits: int = 3, brief: bool = False) -> str:
-    """A mean with its spread, for people: 0.912 ± 0.004; brief, where a terminal is narrow: 0.912±.004."""
+    """A mean with its spread, for people: 0.912 ± 0.004; brief, where a terminal is narrow: .912±.004."""
     mean, spread = summary.mean.get(name), summary.spread.get(name)
     if mean is None:
         return "–"
-    said = "" if spread is None else f"{spread:.{digits}f}"
-    if brief and said:
-        return f"{mean:.{digits}f}±{said.removeprefix('0')}"
-    return f"{mean:.{digits}f}" + (f" ± {said}" if said else "")
+    said = [f"{value:.{digits}f}" for value in (mean, spread) if value is not None]
+    return "±".join(text.removeprefix("0") for text in said) if brief else " ± ".join(said)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
