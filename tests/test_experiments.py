@@ -153,6 +153,20 @@ def test_figures_are_those_of_the_one_evaluation_module():
     assert measured.facts["observed"] == len(split.problem.anchors)
 
 
+def test_reach_helps_where_little_is_shared_and_is_kedges_alone():
+    little = Cut(Planting(1000, 12_000), 0.6, 0.1)
+    kedge_own = Variant("evidence", "evidence")
+    found = [
+        measure_cell(cell(data=little, variant=kedge_own, settings=(f"decide.hops={hops}", "decide.folds=2")))
+        for hops in (0, 4)
+    ]
+    without, with_reach = (one.figures["macro_f1"] for one in found)
+    assert with_reach > without + 0.02
+    assert found[0].figures["mrr"] == found[1].figures["mrr"], "rankings do not use it"
+    plain = [measure_cell(cell(data=little, settings=(f"decide.hops={hops}",))).figures for hops in (0, 4)]
+    assert plain[0] == plain[1]
+
+
 def test_a_refusal_is_an_answer():
     measured = measure_cell(cell(variant=Variant("faq", "faq"), settings=("baselines.dense_cells=10",)))
     assert measured.status == "refused"
