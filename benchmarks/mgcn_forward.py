@@ -9,7 +9,6 @@ matrices, and 32 accounts a hyperedge. GCN is Eq. 7, HGNN is Eq. 9 with D_e, MGC
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from pathlib import Path
 
@@ -17,48 +16,13 @@ import numpy as np
 import torch
 from mgcn_step import make_part
 
-from kedge.config import MgcnConfig, resolve
-from kedge.hypergraph import build_hypergraph
-from kedge.mgcn.layers import convolve, normalise_adjacency
-from kedge.mgcn.model import Mgcn, prepare
-from kedge.spmm import Sparse, hold_memory
-
-
-def time_forward(run: object, rounds: int) -> float:
-    """CPU milliseconds, the least of several runs."""
-    best = np.inf
-    with torch.no_grad():
-        for _ in range(rounds + 1):
-            before = time.process_time()
-            run()
-            best = min(best, time.process_time() - before)
-    return best * 1e3
+from kedge.experiments.forward import time_models
+from kedge.spmm import hold_memory
 
 
 def measure_size(n: int, d: int, rounds: int) -> dict[str, float]:
-    network = make_part(n, 13 * n)
-    # Walks of three steps: hyperedges of the same size, built in a third of the time, which is not measured here.
-    hypergraph = build_hypergraph(network, resolve(assignments=["hypergraph.hops=3"]).hypergraph)
-    draws = torch.Generator().manual_seed(0)
-    start = torch.randn((n, d), generator=draws)
-    found = {}
-    for name, levels in (("MGCN", "both"), ("HGNN", "hypergraph")):
-        settings = MgcnConfig(
-            dimensions=d,
-            layers=2,
-            levels=levels,
-            transform=True,
-            activation="relu",
-            unit=False,
-            fusion="linear",
-            blend=1,
-        )
-        model = Mgcn(prepare(network, hypergraph, settings), settings, start, draws)
-        found[name] = time_forward(model, rounds)
-    A = Sparse.of(normalise_adjacency(network), symmetric=True)
-    W = [torch.randn((d, d), generator=draws) for _ in range(2)]
-    found["GCN"] = time_forward(lambda: convolve(A, convolve(A, start, W[0]), W[1]), rounds)
-    return found
+    """CPU milliseconds of one forward pass of each model."""
+    return {name: 1e3 * spent for name, spent in time_models(make_part(n, 13 * n), d, rounds).items()}
 
 
 def main() -> None:

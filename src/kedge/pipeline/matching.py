@@ -48,7 +48,7 @@ from kedge.store import (
 )
 from kedge.types import DECISIONS, Problem
 
-__all__ = ["match", "match_to_run"]
+__all__ = ["calibrate", "match", "match_to_run"]
 
 
 _LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
@@ -86,6 +86,8 @@ def calibrate(problem: Problem, config: Config, given: int | None = None) -> Cal
         candidates=config.candidates,
         seed=config.seed,
         given=given,
+        # The rule is kedge's own only for kedge's own method: others are judged by their scores and nothing else.
+        hops=config.decide.hops if config.method == "evidence" else 0,
     )
 
 
