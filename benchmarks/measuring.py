@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,3 +49,36 @@ def measure_python(code: str, *arguments: str, env: dict[str, str] | None = None
 def own_peak_mb() -> float:
     """The peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def measure_tree(*command: str, env: dict[str, str] | None = None) -> Measured:
+    """The same for a command with children: memory is that of all its processes together, looked at twice a second."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    whole = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
+    work = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=whole)
+    peak = 0.0
+    while work.poll() is None:
+        peak = max(peak, sum(_resident_mb(pid) for pid in _family(work.pid)))
+        time.sleep(0.5)
+    said = work.communicate()[0]
+    if work.returncode:
+        raise SystemExit(f"{' '.join(command)[:200]} failed with {work.returncode}")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+    return Measured(cpu, peak, said)
+
+
+def _family(pid: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return []
+    return [pid, *(one for child in children for one in _family(int(child)))]
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1e3
+    except OSError:
+        return 0.0

@@ -37,6 +37,16 @@ def hang_once(argument: tuple[str, int]) -> int:
     return number
 
 
+def doze_once(argument: tuple[str, int]) -> int:
+    """Hangs for seven seconds the first time anyone asks for number 1."""
+    folder, number = argument
+    marker = Path(folder) / "dozed"
+    if number == 1 and not marker.exists():
+        marker.write_text("yes")
+        time.sleep(7)
+    return number
+
+
 def slow_pid(argument: tuple[str, int]) -> int:
     """Writes its pid, works a little, so that somebody can kill it in between."""
     folder, number = argument

@@ -17,7 +17,8 @@ import pytest
 from kedge.config import EngineConfig
 from kedge.engine import make_engine
 from kedge.engine.dask import Dask
-from kedge.engine.processes import Processes, fitting_workers
+from kedge.engine.memory import fitting_workers
+from kedge.engine.processes import Processes
 from kedge.engine.serial import Serial
 from kedge.errors import KedgeError
 
@@ -41,7 +42,7 @@ def test_a_killed_worker_costs_only_its_jobs(tmp_path):
 
 
 def test_a_job_that_always_kills_its_worker_is_given_up_with_a_clear_line():
-    with pytest.raises(KedgeError, match=r"died 2 times.*workers=1"):
+    with pytest.raises(KedgeError, match=r"died 2 times.*--workers 1"):
         collect(Processes(1, retries=1), engine_jobs.always_die, [1])
 
 
@@ -55,10 +56,22 @@ def test_a_jobs_own_error_is_not_swallowed():
         collect(Processes(1), engine_jobs.refuse, [0])
 
 
-def test_workers_never_exceed_memory_or_the_request():
-    assert fitting_workers(8, 2000, 600) == 2
-    assert fitting_workers(1, 100_000, 10) == 1
-    assert fitting_workers(4, 100, 5000) == 1, "one at least"
+def test_workers_never_exceed_memory_or_the_request(monkeypatch):
+    monkeypatch.setattr("kedge.engine.memory.resident_mb", lambda: 100.0)
+
+    def fitting(workers, limit, each):
+        return fitting_workers(EngineConfig(workers=workers, max_memory_mb=limit), each)
+
+    assert fitting(8, 2100, 600) == 2
+    assert fitting(1, 100_000, 10) == 1
+    assert fitting(4, 0, 10_000_000) == 1, "without a limit one is always tried"
+    with pytest.raises(KedgeError, match=r"needs about 5,450 MB .*--max-memory 5,400 MB; .*n_max"):
+        fitting(4, 5400, 5000)
+
+
+def test_a_part_that_does_not_fit_is_refused_in_this_process_too():
+    with pytest.raises(KedgeError, match="more than --max-memory 300 MB"):
+        make_engine(EngineConfig(name="serial", max_memory_mb=300), 5000)
 
 
 def test_the_engine_is_chosen_by_name():
@@ -112,6 +125,17 @@ def test_a_dask_cluster_gives_what_serial_gives(cluster):
     address, _ = cluster
     results = collect(Dask(address), engine_jobs.square, range(6))
     assert np.array_equal(results, collect(Serial(), engine_jobs.square, range(6)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_job_that_hangs_on_a_dask_worker_is_given_to_another(cluster, tmp_path):
+    address, _ = cluster
+    began = time.monotonic()
+    jobs = [(str(tmp_path), number) for number in range(4)]
+    assert collect(Dask(address, timeout=2), engine_jobs.doze_once, jobs) == [0, 1, 2, 3]
+    assert (tmp_path / "dozed").exists()
+    assert time.monotonic() - began < 6.5, "nobody waited for the one that hung"
+    time.sleep(max(0.0, 8 - (time.monotonic() - began)))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -64,6 +64,27 @@ def test_the_walk_follows_weights():
     assert set(np.flatnonzero(build(network, nearest=2).H.toarray()[:, 0])) == {0, 1}
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_narrow_front_goes_on_from_its_heaviest_accounts_and_ties_from_the_smaller_number(weighted):
+    network = random_network(90, 0.15, 3)
+    if weighted:
+        A = network.adjacency.toarray() * np.random.default_rng(0).uniform(0.5, 2, (90, 90)).astype(np.float32)
+        network = Network(csr_array(np.maximum(A, A.T)), network.ids)
+    A = network.adjacency.toarray().astype(np.float64)
+    P = A / A.sum(axis=1, keepdims=True)
+    H = build(network, nearest=12, front=20, hops=4, restart=0.2).H.toarray()
+    for centre in range(0, 90, 7):
+        step, total = np.eye(90)[centre], 0.2 * np.eye(90)[centre]
+        for t in range(1, 5):
+            step = step @ P
+            step[sorted(range(90), key=lambda v: (-round(step[v], 12), v))[20:]] = 0
+            total = total + 0.2 * 0.8**t * step
+        rank = sorted(range(90), key=lambda v: (v != centre, -round(total[v], 12), v))[:12]
+        expected = {v: min(total[v] / total[centre], 1) for v in rank}
+        assert set(np.flatnonzero(H[:, centre])) == set(rank)
+        assert np.allclose([H[v, centre] for v in rank], list(expected.values()), atol=1e-6)
+
+
 def test_a_narrow_front_keeps_the_heaviest():
     star = Network.from_edges([(0, i) for i in range(1, 30)] + [(1, 2)], 30)
     assert build(star, nearest=3, front=3).H.toarray()[:, 1].nonzero()[0].tolist() == [0, 1, 2]

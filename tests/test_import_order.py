@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "kedge"
 
 ORDER = [
     "errors",
+    "progress",
     "types",
     "linalg",
     "alignment",
@@ -21,6 +22,7 @@ ORDER = [
     "ingest",
     "synth",
     "spmm",
+    "workshop",
     "engine",
     "partition",
     "hypergraph",

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kedge.cli.options import ConfigFile, Debug, Force, Json, Preset, Quiet, Seed, Set, guarded
+from kedge.cli.options import (
+    Address,
+    ConfigFile,
+    Debug,
+    Engine,
+    Force,
+    Json,
+    MaxMemory,
+    Preset,
+    Quiet,
+    Seed,
+    Set,
+    Workers,
+    engine_settings,
+    guarded,
+)
 from kedge.cli.show import Reporter, print_json
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:  # loading it takes torch, and `kedge --help` must not wait for that
-    from kedge.hypergraph import Report
+    from kedge.embedding import NetworkVectors
 
 __all__ = ["embed"]
 
@@ -32,70 +47,96 @@ def embed(
     file: ConfigFile = None,
     assignments: Set = None,
     seed: Seed = None,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Embed one network with MGCN: one vector an account. Shows the loss beside the loss of saying nothing."""
+    """Embed one network with MGCN: one vector an account. Shows the loss beside the loss of saying nothing.
+
+    A network larger than partition.n_max is trained by parts. Until the file is written, trained parts lie beside it in
+    FILE.parts: the same command again goes on from there.
+    """
     kind = out.suffix.removeprefix(".").lower()
     if kind not in ("parquet", "csv", "npz"):
         raise KedgeError(f"no format {kind!r}", file=out, remedy="end the name in .parquet, .csv or .npz")
     from kedge.config import resolve
     from kedge.ingest import read_hypergraph, read_network
-    from kedge.store import refuse_overwrite, write_atomically
+    from kedge.store import DiskShelf, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    config = resolve(preset, file, assignments or (), {} if seed is None else {"seed": seed})
+    given = engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
+    config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {network.name}")
         read, _ = read_network(network, config.read)
         own = None if hypergraph is None else read_hypergraph(hypergraph, read, config.read)
         from kedge.hypergraph import DegenerateHypergraphWarning
-        from kedge.mgcn import embed as run
 
         reporter.stage("training")
-        total = config.mgcn.steps
+        import numpy as np
 
-        def show(step: int, loss: float, trivial: float) -> None:
-            reporter.advance(step, total, f"loss {loss:.3f} (saying nothing: {trivial:.3f})")
+        from kedge.embedding import embed_network
+        from kedge.workshop import Workshop
 
+        shelf = DiskShelf(out.with_name(f"{out.name}.parts"), reporter.note)
+        workshop = Workshop(shelf, reporter)
         with warnings.catch_warnings():  # said when it is known, before the long training, not after it
             warnings.simplefilter("default", DegenerateHypergraphWarning)
             warnings.showwarning = lambda message, *_: reporter.note(f"warning: {message}")
-            fit = run(read, config, config.seed, show, hypergraph=own)
-        if fit.hypergraph is not None:
-            reporter.note(_describe(fit.hypergraph))
-    if fit.verdict == "collapsed":
-        raise KedgeError(
-            f"the fit collapsed: loss {fit.losses[-1]:.3f} is no better than {fit.trivial:.3f}, that of saying nothing",
-            remedy="use the default preset, or mgcn.weighing=mean with mgcn.unit=true",
-        )
+            nobody = np.empty(0, np.int64)
+            fit = embed_network(read, config, config.seed, nobody, network.name, workshop, own)
+        if len(fit.hyperedges) == 1 and fit.hyperedges[0] is not None:
+            reporter.note(_describe(fit.hyperedges[0]))
     write_atomically(out, partial(_dump, read.ids, fit.vectors, kind))
+    shelf.clear()
+    _print_facts(out, fit, json)
+
+
+def _print_facts(out: Path, fit: NetworkVectors, json: bool) -> None:
+    import numpy as np
+
+    n, d = fit.vectors.shape
+    # Of several parts the mean by their accounts.
+    weights = np.bincount(fit.parts.part, minlength=len(fit.losses)).astype(float)
+    trained = [p for p, curve in enumerate(fit.losses) if len(curve)]
+
+    def mean(values: list[float]) -> float | None:
+        return float(np.average(values, weights=weights[trained])) if values else None
+
+    judged = [fit.auc[p] for p in trained]
+    auc = None if None in judged else mean([a for a in judged if a is not None])
     facts = {
         "file": str(out),
-        "accounts": read.n,
-        "dimensions": int(fit.vectors.shape[1]),
-        "steps": fit.steps,
-        "loss": float(fit.losses[-1]) if len(fit.losses) else None,
+        "accounts": n,
+        "dimensions": d,
+        "parts": len(fit.losses),
+        "steps": max(fit.steps),
+        "loss": mean([float(fit.losses[p][-1]) for p in trained]),
         "trivial_loss": fit.trivial,
-        "held_out_auc": fit.auc,
-        "verdict": fit.verdict,
-        "hypergraph": None if fit.hypergraph is None else asdict(fit.hypergraph),
+        "held_out_auc": auc,
+        "largest_residual": float(fit.residuals.max()),
+        "verdict": "trained" if trained else "nothing to learn",
+        "hypergraph": fit.hyperedges[0] if len(fit.hyperedges) == 1 else list(fit.hyperedges),
     }
     if json:
         print_json(facts)
-    else:
-        auc = "" if fit.auc is None else f", AUC {fit.auc:.3f} on edges left out"
-        print(f"{read.n:,} vectors of {fit.vectors.shape[1]} in {out} ({fit.verdict}, {fit.steps} steps{auc})")
+        return
+    parts = "" if len(fit.losses) == 1 else f", {len(fit.losses)} parts"
+    judgement = "" if auc is None else f", AUC {auc:.3f} on edges left out"
+    print(f"{n:,} vectors of {d} in {out} ({facts['verdict']}{parts}, {facts['steps']} steps{judgement})")
 
 
-def _describe(said: Report) -> str:
+def _describe(said: Mapping[str, Any]) -> str:
     """A hypergraph in one line: how many, how large, how much of the network, how much memory."""
-    outside = f", {said.outside:,} accounts in none" if said.outside else ""
+    outside = f", {said['outside']:,} accounts in none" if said["outside"] else ""
     return (
-        f"{said.hyperedges:,} hyperedges of {said.smallest:,} to {said.largest:,} accounts "
-        f"(median {said.median:,.0f}), coverage {said.coverage:.2g}{outside}, {said.bytes / 1e6:,.1f} MB"
+        f"{said['hyperedges']:,} hyperedges of {said['smallest']:,} to {said['largest']:,} accounts "
+        f"(median {said['median']:,.0f}), coverage {said['coverage']:.2g}{outside}, {said['bytes'] / 1e6:,.1f} MB"
     )
 
 

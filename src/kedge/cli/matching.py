@@ -8,18 +8,23 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli.options import (
+    Address,
     Anchors,
     ConfigFile,
     Debug,
+    Engine,
     Force,
     Json,
     Left,
+    MaxMemory,
     Preset,
     Quiet,
     Right,
     RunDirectory,
     Seed,
     Set,
+    Workers,
+    engine_settings,
     guarded,
 )
 from kedge.cli.reporting import write_report
@@ -42,6 +47,10 @@ def match(
     file: ConfigFile = None,
     assignments: Set = None,
     seed: Seed = None,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -54,6 +63,7 @@ def match(
     from kedge.config import resolve
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
+    given |= engine_settings(engine, address, workers, max_memory)
     config = resolve(preset, file, assignments or (), given)
     _match(left, right, anchors, test, out, config, force, json, quiet)
 

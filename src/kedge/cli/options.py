@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
 from kedge.errors import KedgeError
 
 __all__ = [
+    "Address",
     "Anchors",
     "ConfigFile",
     "Debug",
+    "Engine",
     "Force",
     "Json",
     "Left",
+    "MaxMemory",
     "Preset",
     "Quiet",
     "Right",
     "RunDirectory",
     "Seed",
     "Set",
+    "Workers",
+    "engine_settings",
     "guarded",
 ]
 
@@ -43,7 +49,38 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")
 Seed = Annotated[int | None, typer.Option("--seed", help="Where all randomness starts.")]
 Preset = Annotated[str, typer.Option("--preset", help="default, or paper.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
+Engine = Annotated[
+    str | None, typer.Option("--engine", help="Where parts of large networks are trained: serial, processes or dask.")
+]
+Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one a core.")]
+MaxMemory = Annotated[
+    str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")
+]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting; see `kedge config`.")]
+
+_UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
+
+
+def engine_settings(
+    engine: str | None, address: str | None, workers: int | None, max_memory: str | None
+) -> dict[str, Any]:
+    """The engine's options as settings; an address alone means Dask."""
+    given = {
+        "engine.name": "dask" if engine is None and address is not None else engine,
+        "engine.address": address,
+        "engine.workers": workers,
+        "engine.max_memory_mb": None if max_memory is None else _megabytes(max_memory),
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _megabytes(size: str) -> float:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", size.upper())
+    megabytes = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
+    if megabytes < 1:
+        raise KedgeError(f"--max-memory {size!r} is no size of a megabyte or more", remedy="write e.g. 4GB or 800MB")
+    return megabytes
 
 
 def guarded(command: F) -> F:

@@ -80,14 +80,15 @@ class Reporter:
         """How far the stage has come."""
         if self._quiet:
             return
+        # Half-done pieces move the bar, but nobody wants to read of them.
+        of = "" if done != int(done) else f"{done:g}/{total:g} " if total else f"{done:g} "
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total, detail=detail)
+            self._bar.update(self._task, completed=done, total=total, detail=f"{of}{detail}")
         elif time.monotonic() - self._said > _PLAIN_INTERVAL:
             self._said = time.monotonic()
             spent = self._said - self._started
             left = f", about {spent / done * (total - done):.0f} s left" if total and done else ""
-            of = f"{done:g}/{total:g}" if total else f"{done:g}"
-            self._line(f"kedge: {self._stage}: {of} {detail}{left}")
+            self._line(f"kedge: {self._stage}: {of}{detail}{left}")
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Reporter]:

@@ -34,7 +34,7 @@ class PartitionConfig(Stage):
         default="procrustes", description="how parts are laid over each other: by rotation, or by Eq. 12 as printed"
     )
     boundary_steps: int = Field(
-        default=2, ge=0, description="how often accounts move towards their neighbours in other parts at the end"
+        default=8, ge=0, description="how often accounts move towards their neighbours in other parts at the end"
     )
 
 

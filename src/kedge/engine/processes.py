@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from kedge.errors import KedgeError
 
-__all__ = ["Processes", "fitting_workers"]
-
-_PROCESS_MB: Final = 350.0  # an idle worker with torch loaded
-
-
-def fitting_workers(asked: int, max_memory_mb: float, megabytes_each: float) -> int:
-    """As many as asked for (0: one a core), but no more than fit into memory; at least one."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    allowed = max_memory_mb or os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6 * 0.8
-    return max(1, min(asked or cores, int(allowed // (megabytes_each + _PROCESS_MB))))
+__all__ = ["Processes"]
 
 
 def _begin() -> None:
     """One thread a worker: the cores are divided by workers already, and results do not depend on threads."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is for the parent, which ends its workers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot end its workers, and they would wait for jobs for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class Processes:
                     said = "did not answer in time" if isinstance(error, TimeoutError) else "died"
                     raise KedgeError(
                         f"a worker {said} {worst} times on the same job",
-                        remedy="is there enough memory? try fewer workers with --set engine.workers=1",
+                        remedy="is there enough memory? try fewer workers with --workers 1",
                     ) from None
             waiting = [place for place in waiting if place not in done]
 

@@ -45,9 +45,8 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
         return Hypergraph(csr_array((np.ones(entries, np.float32), (members, edges)), shape=shape), centres)
     k = min(config.nearest, network.n)
     keep = max(config.front, k)
-    nearest, mass, counts = walk_nearest(
-        A.indptr, A.indices, A.data.astype(np.float64), centres, config.hops, config.restart, k, keep
-    )
+    indices, weights = A.indices.astype(np.uint32), A.data.astype(np.float64)
+    nearest, mass, counts = walk_nearest(A.indptr, indices, weights, centres, config.hops, config.restart, k, keep)
     stored = np.arange(k) < counts[:, None]
     scaled = np.minimum(mass / np.maximum(mass[:, :1], np.finfo(np.float64).tiny), 1.0)
     # Most of a walk's probability stays at its centre; a power below 1 lets the other members count for more.

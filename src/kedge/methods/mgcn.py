@@ -2,25 +2,70 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.embedding import embed_network
+from kedge.embedding import NetworkVectors, Source, embed_networks
 from kedge.methods.embedded import align_vectors
-from kedge.types import Problem
+from kedge.types import FloatArray, Problem
+from kedge.workshop import Workshop
 
-__all__ = ["align"]
+__all__ = ["align", "prepare"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Embeddings by Eq. 1-10 (and 12 where cut into parts); the right one moved into the left one's space (Eq. 11).
 
     A collapsed fit is refused: its equal scores would rank nothing.
     """
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    left, right = (
-        embed_network(network, config, seeds[side], problem.anchors[:, side], f"the {name} network").vectors
-        for side, (network, name) in enumerate(((problem.left, "left"), (problem.right, "right")))
-    )
-    return align_vectors(problem, left, right, seeds[2])
+    left, right = (made.vectors for made in _embed_both(problem, config, seed, workshop))
+    return align_vectors(problem, left, right, _seeds(seed)[2])
+
+
+def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
+    """Both networks' vectors onto the shelf; curves of their training and facts on their parts."""
+    sides = dict(zip(("left", "right"), _embed_both(problem, config, seed, workshop), strict=True))
+    curves: dict[str, list[float]] = {name: _mean_curve(made) for name, made in sides.items()}
+    longest = max(len(curve) for curve in curves.values())
+    curves["saying nothing"] = [sides["left"].trivial] * longest
+    return {
+        "training": {
+            "curves": {"loss": curves},
+            "steps": {name: list(made.steps) for name, made in sides.items()},
+            "auc": {name: list(made.auc) for name, made in sides.items()},
+        },
+        "parts": {
+            **{name: np.bincount(made.parts.part).tolist() for name, made in sides.items()},
+            "shared": {name: len(made.parts.shared) for name, made in sides.items()},
+            "residuals": {name: np.round(made.residuals, 6).tolist() for name, made in sides.items()},
+            "notes": [note for made in sides.values() for note in made.notes],
+        },
+    }
+
+
+def _embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
+    named = ((problem.left, "the left network"), (problem.right, "the right network"))
+    sources = [
+        Source(network, problem.anchors[:, side], _seeds(seed)[side], name)
+        for side, (network, name) in enumerate(named)
+    ]
+    return embed_networks(sources, config, workshop)
+
+
+def _seeds(seed: int) -> list[int]:
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
+
+
+def _mean_curve(made: NetworkVectors) -> list[float]:
+    """The loss of each step over all parts by their accounts; a part that stopped keeps its last."""
+    length = max(len(curve) for curve in made.losses)
+    weights = np.bincount(made.parts.part, minlength=len(made.losses)).astype(float)
+    trained = [(w, curve) for w, curve in zip(weights, made.losses, strict=True) if len(curve)]
+    if not trained:
+        return []
+    padded: list[FloatArray] = [np.pad(curve, (0, length - len(curve)), "edge") for _, curve in trained]
+    mean = np.average(padded, axis=0, weights=np.maximum([w for w, _ in trained], 1e-9))
+    return [round(float(value), 6) for value in mean]

@@ -55,13 +55,13 @@ def overlay(A_hat: csr_array, H: csr_array) -> csr_array:
 
     H Hᵀ is only evaluated where Â is set, so nothing denser than Â is ever made.
     """
+    from kedge.mgcn.overlap import row_products
+
     entries = A_hat.tocoo()
     rows, columns = entries.coords
-    values = np.empty(len(rows))
-    step = max(1, (1 << 19) // max(1, int(H.nnz / max(1, H.shape[0])) + 1))
-    for start in range(0, len(rows), step):
-        part = slice(start, start + step)
-        values[part] = np.asarray(H[rows[part]].multiply(H[columns[part]]).sum(axis=1)).ravel()
+    memberships = csr_array(H)
+    memberships.sum_duplicates()
+    values = row_products(memberships.indptr, memberships.indices, memberships.data, rows, columns)
     return csr_array((entries.data * values, (rows, columns)), shape=A_hat.shape)
 
 

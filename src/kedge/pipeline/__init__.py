@@ -2,10 +2,10 @@
 
 from kedge.pipeline.explaining import explain_pair
 from kedge.pipeline.matching import calibrate, match, match_to_run
-from kedge.pipeline.progress import Progress, Silent
 from kedge.pipeline.purging import Purged, purge
 from kedge.pipeline.reading import Contents, load_contents, load_decided, load_evidence, load_matches, load_run
 from kedge.pipeline.solution import Inputs, Solution, measure
+from kedge.progress import Progress, Silent
 
 __all__ = [
     "Contents",

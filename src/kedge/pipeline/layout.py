@@ -8,12 +8,13 @@ nothing to say leaves them out.
 
 from typing import Final
 
-__all__ = ["ACCOUNT_FREE", "DECIDED", "PARTS", "REPORT", "SUPPORT", "TRAINING"]
+__all__ = ["ACCOUNT_FREE", "DECIDED", "EMBEDDINGS", "PARTS", "REPORT", "SUPPORT", "TRAINING"]
 
 SUPPORT: Final = "model/support.npz"
 TRAINING: Final = "model/training.json"
 PARTS: Final = "model/parts.json"
 DECIDED: Final = "decided.json"  # the threshold from which a pair was called a match, and how many were
+EMBEDDINGS: Final = "embeddings"  # trained vectors, a file a part or network, named by their content
 REPORT: Final = "report.html"
 # Artefacts of stages in which no account can be told from another: a purge leaves them as they are.
 ACCOUNT_FREE: Final = frozenset({"model/settled.json", "model/calibration.json", TRAINING, PARTS})

@@ -1,10 +1,11 @@
 """From networks and anchors to matches: in memory, or into a run directory that can be resumed.
 
-read -> (hold anchors out, score, calibrate) -> score with all anchors -> decide -> evaluate
+read -> (embed) -> (hold anchors out, score, calibrate) -> score with all anchors -> decide -> evaluate
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,10 +23,10 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
-from kedge.methods import METHODS, settle
-from kedge.pipeline.layout import DECIDED, SUPPORT
-from kedge.pipeline.progress import Progress, Silent
+from kedge.methods import EMBEDDING, METHODS, prepare, settle
+from kedge.pipeline.layout import DECIDED, EMBEDDINGS, PARTS, SUPPORT, TRAINING
 from kedge.pipeline.solution import Inputs, Solution, measure
+from kedge.progress import Progress, Silent
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
@@ -47,6 +48,7 @@ from kedge.store import (
     to_plain,
 )
 from kedge.types import DECISIONS, Problem
+from kedge.workshop import Workshop
 
 __all__ = ["calibrate", "match", "match_to_run"]
 
@@ -75,12 +77,14 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     return build_problem(left, right, resolved, columns, config.read.contradictory)
 
 
-def calibrate(problem: Problem, config: Config, given: int | None = None) -> Calibrator:
+def calibrate(
+    problem: Problem, config: Config, given: int | None = None, workshop: Workshop | None = None
+) -> Calibrator:
     """Learn what scores mean from anchors that the method did not see; drawn from the first `given` of them."""
     method = _method(config)
     return fit_calibrator(
         problem,
-        lambda observed, seed: method(observed, config, seed),
+        lambda observed, seed: method(observed, config, seed, workshop),
         share=config.decide.holdout,
         folds=config.decide.folds,
         candidates=config.candidates,
@@ -95,11 +99,15 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     """Match two networks in memory."""
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
+    workshop = Workshop(progress=progress)
+    if config.method in EMBEDDING:
+        progress.stage("embedding the networks")
+        prepare(problem, config, config.seed, workshop)
     progress.stage("calibrating on held-out anchors")
     config = settle(problem, config, config.seed)
-    calibrator = calibrate(problem, config)
+    calibrator = calibrate(problem, config, workshop=workshop)
     progress.stage(f"scoring pairs ({config.method})")
-    alignment = _method(config)(problem, config, config.seed)
+    alignment = _method(config)(problem, config, config.seed, workshop)
     progress.stage("deciding")
     return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
 
@@ -122,10 +130,11 @@ def match_to_run(
     hashes = {name: hash_file(path) for name, path in given.items()}
     given_anchors = len(problem.anchors)
     problem, learned = _with_decisions(directory, problem, hashes, progress)
-    identity = Identity(hashes, config.model_dump(mode="json"))
+    # Where the work is done changes nothing in its result: a run may be resumed on another engine.
+    identity = Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
     with open_run(directory, identity, force, _LASTING) as run:
         run.on_stage = progress.stage
-        solution = _solve_in(run, problem, config, given_anchors)
+        solution = _solve_in(run, problem, config, given_anchors, progress)
         decided = _decided(solution, config)
         run.write(DECIDED, JSON, decided)
         summary = {
@@ -179,7 +188,7 @@ def _with_decisions(
     return problem, {"confirmed": learned.confirmed, "rejected": learned.rejected}
 
 
-def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solution:
+def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: Progress) -> Solution:
     run.write("config.toml", TEXT, to_toml(config))
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
@@ -189,20 +198,27 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
         "settle what the method leaves open",
         "model/settled.json",
         JSON,
-        lambda: settle(problem, config, config.seed).model_dump(mode="json"),
+        lambda: settle(problem, config, config.seed).model_dump(mode="json", exclude={"engine"}),
     )
-    config = Config.model_validate(settled)
+    config = Config.model_validate(settled).model_copy(update={"engine": config.engine})
+    shelf = run.shelf(EMBEDDINGS)
+    workshop = Workshop(shelf, progress)
+    _embed_in(run, problem, config, workshop)
     record = run.stage(
         "calibrate on held-out anchors",
         "model/calibration.json",
         JSON,
-        lambda: to_plain(calibrate(problem, config, given)),
+        lambda: to_plain(calibrate(problem, config, given, workshop)),
     )
     calibrator = from_plain(Calibrator, record)
     heard: list[Evidence] = []
     alignment = run.stage(
-        f"score pairs ({config.method})", "model/scores.npz", ALIGNMENT, lambda: _score(problem, config, heard)
+        f"score pairs ({config.method})",
+        "model/scores.npz",
+        ALIGNMENT,
+        lambda: _score(problem, config, heard, workshop),
     )
+    shelf.sweep()
     if config.method == "evidence":
         # The beliefs explain single pairs later; computed here only if a kill came between the two stages.
         run.stage(
@@ -216,10 +232,19 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
     return Solution(problem, alignment, calibrator, matches)
 
 
-def _score(problem: Problem, config: Config, heard: list[Evidence]) -> Alignment:
+def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
+    """Both networks' vectors onto the run's shelf, if the method works with any, and what a report says of them."""
+    if config.method not in EMBEDDING:
+        return
+    known = cache(lambda: prepare(problem, config, config.seed, workshop))
+    run.stage("embed the networks", TRAINING, JSON, lambda: known()["training"])
+    run.stage("keep the parts", PARTS, JSON, lambda: known()["parts"])
+
+
+def _score(problem: Problem, config: Config, heard: list[Evidence], workshop: Workshop) -> Alignment:
     """The method's scores; evidence is also handed out, since explanations need more than its scores."""
     if config.method != "evidence":
-        alignment: Alignment = _method(config)(problem, config, config.seed)
+        alignment: Alignment = _method(config)(problem, config, config.seed, workshop)
         return alignment
     from kedge.methods.evidence import scores
 

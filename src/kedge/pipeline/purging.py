@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from kedge.errors import KedgeError
 from kedge.forgetting import Forgotten, forget_accounts, forget_scores, without_entries, without_pairs
-from kedge.pipeline.layout import ACCOUNT_FREE, REPORT, SUPPORT
+from kedge.pipeline.layout import ACCOUNT_FREE, EMBEDDINGS, REPORT, SUPPORT
 from kedge.pipeline.reading import load_problem
 from kedge.store import (
     ALIGNMENT,
@@ -141,6 +141,8 @@ def _clean(run: Run, problem: Problem, person: _Person) -> int:
     for artefact in stages.keys() - cleaners.keys() - ACCOUNT_FREE:
         # Nobody told us how to take an account out of it. The same match makes it again, without the account.
         (run.directory / artefact).unlink(missing_ok=True)
+    # Vectors were learnt from the account's edges; without them the networks have other keys, so nobody would ask.
+    run.shelf(EMBEDDINGS).clear()
     for artefact, (kind, change) in cleaners.items():
         if artefact in stages and (run.directory / artefact).exists():
             run.rewrite(stages[artefact], kind, change)

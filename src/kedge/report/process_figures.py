@@ -47,13 +47,20 @@ def parts_figure(parts: Mapping[str, Any]) -> Figure:
     series = [
         Series(side, [sizes[i] if i < len(sizes) else None for i in range(most)], side) for side, sizes in sides.items()
     ]
-    words = "; ".join(f"{side}: {len(parts.get(side, ())):,} parts" for side in sides)
+    words = "; ".join(f"{side}: {len(parts.get(side, ())):,} parts{_worst_fit(parts, side)}" for side in sides)
+    words = ". ".join((words, *parts.get("notes", ())))
     chart = grouped_bars(
         "Sizes of the parts", words, groups, series, x_words="part, the largest first", y_words="accounts", shares=False
     )
     rows = tuple((group, *(str(one.values[i] or "") for one in series)) for i, group in enumerate(groups))
     legend = tuple(Key(side, side) for side in sides)
     return Figure("parts", "Sizes of the parts", words, chart, legend, ("part", "left", "right"), rows)
+
+
+def _worst_fit(parts: Mapping[str, Any], side: str) -> str:
+    """How far the part that fits the others least stands from them (Eq. 12): 0 is exactly, 1 not at all."""
+    residuals = parts.get("residuals", {}).get(side, ())
+    return f", the worst residual {max(residuals):.2f}" if len(residuals) > 1 else ""
 
 
 def seconds_figure(facts: Facts) -> Figure:

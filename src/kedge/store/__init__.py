@@ -6,6 +6,7 @@ from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE,
 from kedge.store.locking import lock_run, reviewing
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
+from kedge.store.shelf import DiskShelf
 from kedge.store.suppressed import PURGED_FILE, purged_accounts, suppress
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "TEXT",
     "Conflict",
     "DecisionLog",
+    "DiskShelf",
     "Format",
     "Identity",
     "Run",

@@ -25,6 +25,7 @@ from kedge.store.atomic import TEMPORARY, translate_disk_errors, write_atomicall
 from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format, dump_json
 from kedge.store.locking import LOCKS, lock_run
+from kedge.store.shelf import DiskShelf
 from kedge.store.suppressed import PURGED_FILE
 
 __all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run", "peak_mb", "read_manifest"]
@@ -112,6 +113,10 @@ class Run:
         }
         self.save()
         return value
+
+    def shelf(self, folder: str) -> DiskShelf:
+        """A shelf in the directory, for pieces that are known by their content."""
+        return DiskShelf(self.directory / folder, self.notes.append)
 
     def rewrite(self, name: str, kind: Format[T], change: Callable[[T], T]) -> None:
         """Change the artefact of a finished stage, and say so in the manifest: it counts as whole."""

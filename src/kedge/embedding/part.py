@@ -1,0 +1,137 @@
+"""One part: what a worker needs to train it, what comes back, and the key under which the result is kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.config import Config
+from kedge.types import FloatArray, Hypergraph, IntArray, Network
+from kedge.workshop import Piece
+
+__all__ = ["PartFit", "PartJob", "digest", "hyperedges", "key_of", "megabytes", "train_alone", "train_part"]
+
+_LIBRARIES: Final = ("kedge", "numpy", "torch")  # another version of these may round differently
+# What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
+# for each member of a hyperedge and for each entry of the adjacency.
+_STATE: Final = 20
+_POOLS: Final = 4
+_MEMBER_BYTES: Final = 200
+_ENTRY_BYTES: Final = 250
+
+
+@dataclass(frozen=True)
+class PartJob:
+    """All that a worker needs to train one part; `anchors` is empty where no hypergraph looks at anchors."""
+
+    adjacency: csr_array
+    config: Config
+    seed: int
+    anchors: IntArray
+    name: str
+    hypergraph: Hypergraph | None = None  # the user's own, in place of one drawn from the edges
+
+
+@dataclass(frozen=True)
+class PartFit:
+    """Vectors of one part and how its training went; a collapsed part has learnt nothing, so its vectors are 0."""
+
+    vectors: FloatArray
+    losses: FloatArray
+    trivial: float
+    auc: float | None
+    steps: int
+    collapsed: bool = False
+    hyperedges: Mapping[str, Any] | None = None  # how many, how large, how much memory: see kedge.hypergraph.Report
+
+    def piece(self) -> Piece:
+        """As it is kept."""
+        facts: dict[str, Any] = {
+            "trivial": self.trivial,
+            "auc": self.auc,
+            "steps": self.steps,
+            "collapsed": self.collapsed,
+        }
+        facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
+        return Piece({"vectors": self.vectors, "losses": self.losses}, facts)
+
+    @staticmethod
+    def of(piece: Piece) -> PartFit:
+        """As it was kept."""
+        return PartFit(piece.arrays["vectors"], piece.arrays["losses"], **piece.facts)
+
+
+def digest(settings: Any, *arrays: NDArray[Any]) -> str:
+    """A key that two pieces of work share only if all that they depend on is the same."""
+    versions = [metadata.version(library) for library in _LIBRARIES]
+    sha = hashlib.sha256(json.dumps([versions, settings], sort_keys=True).encode())
+    for array in arrays:
+        sha.update(f"{array.dtype.str}{array.shape}".encode())
+        sha.update(np.ascontiguousarray(array).data)
+    return sha.hexdigest()[:32]
+
+
+def key_of(job: PartJob) -> str:
+    """The content of a job: settings, seed, edges and anchors; not its name, nor where it runs."""
+    settings = [
+        "part",
+        job.config.mgcn.model_dump(mode="json"),
+        job.config.hypergraph.model_dump(mode="json"),
+        job.seed,
+    ]
+    A = job.adjacency
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph))
+
+
+def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
+    """The arrays of a user's own hypergraph, as far as a result depends on it."""
+    return () if own is None else (own.H.indptr, own.H.indices, own.H.data)
+
+
+def megabytes(job: PartJob) -> float:
+    """Roughly what training a part needs beyond an idle process (benchmarks/part_cost.py measures it)."""
+    n, mgcn = job.adjacency.shape[0], job.config.mgcn
+    dense = 4 * n * (_STATE * mgcn.dimensions + _POOLS * mgcn.pool)
+    members = n * max(job.config.hypergraph.nearest, 8)
+    return (dense + _MEMBER_BYTES * members + _ENTRY_BYTES * job.adjacency.nnz) / 1e6
+
+
+def train_part(job: PartJob) -> PartFit:
+    """The vectors of one part among many (Eq. 1-10); runs in any process, with one thread: parts share the cores."""
+    with _one_thread():
+        return train_alone(job)
+
+
+def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | None = None) -> PartFit:
+    """The vectors of a part with the threads that torch has."""
+    from kedge.mgcn import embed
+
+    n = job.adjacency.shape[0]
+    network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
+    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors, hypergraph=job.hypergraph)
+    collapsed = fit.verdict == "collapsed"
+    vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
+    said = None if fit.hypergraph is None else asdict(fit.hypergraph)
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, said)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
