@@ -6,6 +6,7 @@ A field's description is its documentation: `kedge config` prints it.
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
+from kedge.config.pairing import PairingConfig
 from kedge.config.presets import PRESETS
 from kedge.config.reading import ReadConfig
 from kedge.config.resolve import differences, flatten, resolve
@@ -21,6 +22,7 @@ __all__ = [
     "EvidenceConfig",
     "HypergraphConfig",
     "MgcnConfig",
+    "PairingConfig",
     "PartitionConfig",
     "ReadConfig",
     "differences",
