@@ -14,6 +14,21 @@ __all__ = ["PairingConfig"]
 class PairingConfig(Stage):
     """How two vectors become the log-odds of a pair."""
 
+    use: Literal["auto", "yes", "no"] = Field(
+        default="auto", description="embeddings as a prior of evidence; auto: where held-back anchors clearly gain"
+    )
+    nearest: int = Field(default=20, ge=1, description="nearest accounts in the shared space that become candidates")
+    certain: float = Field(
+        default=0.8, gt=0, lt=1, description="beliefs from which a match helps to lay the spaces over each other"
+    )
+    most: float = Field(default=6.0, gt=0, description="largest log-odds that vectors alone may give a pair")
+    enough: float = Field(
+        default=0.95, gt=0, le=1, description="auto: no embedding where evidence has this mean reciprocal rank alone"
+    )
+    accounts: int = Field(
+        default=20_000, ge=0, description="auto: no embedding where both networks together have more accounts"
+    )
+
     form: Literal["interaction", "concat"] = Field(
         default="interaction",
         description="what the pair network sees: |x - y|, x * y and the cosine, or both vectors (the paper's)",

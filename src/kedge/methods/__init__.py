@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.types import Problem
 
-__all__ = ["METHODS", "Method", "settle"]
+__all__ = ["EVIDENCED", "METHODS", "Method", "evidenced", "settle"]
 
 
 class Method(Protocol):
@@ -34,13 +34,21 @@ def _later(place: str) -> Method:
 METHODS: Final[dict[str, Method]] = {
     "common-neighbours": _later("common_neighbours:align"),
     "evidence": _later("evidence:align"),
+    "kedge": _later("combined:align"),
     "mgcn": _later("mgcn:align"),
 }
+
+# Methods that can say why: their modules have hear, scores, recall and settle.
+EVIDENCED: Final[dict[str, str]] = {"evidence": "kedge.methods.evidence", "kedge": "kedge.methods.combined"}
+
+
+def evidenced(name: str) -> Any | None:
+    """The module of a method that leaves evidence of single neighbours; None where it leaves none."""
+    return import_module(EVIDENCED[name]) if name in EVIDENCED else None
 
 
 def settle(problem: Problem, config: Config, seed: int) -> Config:
     """What a method decides once for a problem, before it runs on it with more and fewer anchors."""
-    if config.method != "evidence":
-        return config
-    settled: Config = import_module("kedge.methods.evidence").settle(problem, config, seed)
+    module = evidenced(config.method)
+    settled: Config = config if module is None else module.settle(problem, config, seed)
     return settled

@@ -38,7 +38,7 @@ def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     return SparseAlignment(csr_array(ranked + anchors), evidence.log_odds)
 
 
-def recall(problem: Problem, support: csr_array) -> Evidence:
+def recall(problem: Problem, support: csr_array, prior: csr_array | None = None) -> Evidence:
     """As much of the evidence as `link.evidence.terms` needs, from the beliefs that a run kept."""
     s, t = edge_rates(problem)
     empty: csr_array = csr_array(support.shape, dtype=np.float64)
@@ -52,6 +52,7 @@ def recall(problem: Problem, support: csr_array) -> Evidence:
         t=t,
         rounds=0,
         trace=(),
+        prior=prior,
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
-__all__ = ["SUPPORT"]
+__all__ = ["PRIOR", "SUPPORT"]
 
 SUPPORT: Final = "model/support.npz"
+PRIOR: Final = "model/prior.npz"

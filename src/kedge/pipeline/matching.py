@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kedge.alignment import Alignment
 from kedge.breakdown import breakdown
@@ -21,8 +22,8 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
-from kedge.methods import METHODS, settle
-from kedge.pipeline.layout import SUPPORT
+from kedge.methods import METHODS, evidenced, settle
+from kedge.pipeline.layout import PRIOR, SUPPORT
 from kedge.pipeline.progress import Progress, Silent
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.store import (
@@ -184,14 +185,11 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
     alignment = run.stage(
         f"score pairs ({config.method})", "model/scores.npz", ALIGNMENT, lambda: _score(problem, config, heard)
     )
-    if config.method == "evidence":
+    if evidenced(config.method) is not None:
         # The beliefs explain single pairs later; computed here only if a kill came between the two stages.
-        run.stage(
-            "keep the beliefs",
-            SUPPORT,
-            SPARSE,
-            lambda: (heard or [_hear(problem, config)])[0].support,
-        )
+        run.stage("keep the beliefs", SUPPORT, SPARSE, lambda: _heard(problem, config, heard).support)
+        if config.pairing.use == "yes":
+            run.stage("keep the prior", PRIOR, SPARSE, lambda: _prior(_heard(problem, config, heard)))
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
@@ -199,16 +197,21 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int) -> Solutio
 
 def _score(problem: Problem, config: Config, heard: list[Evidence]) -> Alignment:
     """The method's scores; evidence is also handed out, since explanations need more than its scores."""
-    if config.method != "evidence":
+    method = evidenced(config.method)
+    if method is None:
         alignment: Alignment = _method(config)(problem, config, config.seed)
         return alignment
-    from kedge.methods.evidence import scores
-
-    heard.append(_hear(problem, config))
-    return scores(problem, heard[0])
+    scores: Alignment = method.scores(problem, _heard(problem, config, heard))
+    return scores
 
 
-def _hear(problem: Problem, config: Config) -> Evidence:
-    from kedge.methods.evidence import hear
+def _heard(problem: Problem, config: Config, heard: list[Evidence]) -> Evidence:
+    """The evidence of this run, computed once."""
+    method = evidenced(config.method)
+    if not heard and method is not None:
+        heard.append(method.hear(problem, config, config.seed))
+    return heard[0]
 
-    return hear(problem, config, config.seed)
+
+def _prior(evidence: Evidence) -> csr_array:
+    return csr_array(evidence.log_odds.shape) if evidence.prior is None else evidence.prior
