@@ -23,6 +23,7 @@ from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, evidenced, settle
+from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.layout import PRIOR, SUPPORT
 from kedge.pipeline.progress import Progress, Silent
 from kedge.pipeline.solution import Inputs, Solution, measure
@@ -71,7 +72,10 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
         progress.note(f"anchors: {note}")
     if resolved.report.unknown:
         progress.note(f"{resolved.report.unknown} anchors name an account that is in no edge; they carry no evidence")
-    return build_problem(left, right, resolved, columns, config.read.contradictory)
+    problem = build_problem(left, right, resolved, columns, config.read.contradictory)
+    for note in anchor_notes(problem, config.method):
+        progress.note(note)
+    return problem
 
 
 def calibrate(problem: Problem, config: Config, given: int | None = None) -> Calibrator:
