@@ -12,11 +12,10 @@ the default threshold, `matched` is matched_hits1 of the whole assignment, `+cpu
 from __future__ import annotations
 
 import argparse
-import os
 import time
-from pathlib import Path
 
 import numpy as np
+from shared_pairs import ROOT, load
 
 from kedge.alignment import Alignment
 from kedge.config import Config
@@ -24,32 +23,7 @@ from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro
 from kedge.link.calibrate import calibrate
 from kedge.link.decide import choose_threshold, decide
 from kedge.methods import METHODS
-from kedge.types import FloatArray, IntArray, Network, Problem
-
-ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "pairs"
-
-
-def rows(path: Path) -> list[list[str]]:
-    return [line.split("\t")[:2] for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-def load(name: str, split: str | None) -> tuple[str, Problem, IntArray]:
-    folder = ROOT / name
-    if split is None:
-        split = "off20" if (folder / "splits" / "off20").is_dir() else "r20_s0"
-    anchors = rows(folder / "anchors.tsv")
-    networks, places = [], []
-    for side, file in enumerate(("left.tsv", "right.tsv")):
-        edges = rows(folder / file)
-        ids = sorted({name for edge in edges for name in edge} | {pair[side] for pair in anchors})
-        place = {name: i for i, name in enumerate(ids)}
-        networks.append(Network.from_edges([[place[a], place[b]] for a, b in edges], len(ids), ids))
-        places.append(place)
-    train, test = (
-        np.array([[places[0][a], places[1][b]] for a, b in rows(folder / "splits" / split / f"{part}.tsv")])
-        for part in ("train", "test")
-    )
-    return split, Problem(networks[0], networks[1], train), test
+from kedge.types import FloatArray, Problem
 
 
 def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, float | None]:

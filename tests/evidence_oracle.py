@@ -76,9 +76,14 @@ def propagate(problem: Problem, rounds: int, first: float, last: float, least: f
     for turn in range(rounds):
         reached = A @ (P > 0) @ B > 0
         L = log_odds(problem, P)
-        heat = (first / last) ** max(1 - turn / max(rounds - 3, 1), 0)
+        cold = rounds - round(rounds / 3)
+        heat = (first / last) ** max(1 - turn / cold, 0)
         Q = beliefs(problem, L, reached, last * heat)
-        P = certain + np.where(least <= Q, Q, 0)
+        fresh = certain + np.where(least <= Q, Q, 0)
+        if turn >= max(cold - 2, 1):
+            fresh = (fresh + P) / 2
+            fresh[fresh < least] = 0
+        P = fresh
     for u, v in problem.anchors:
         reached[u, :] = False
         reached[:, v] = False

@@ -18,7 +18,7 @@ from kedge.link.evidence import Evidence, propagate, terms
 from kedge.methods.evidence import align
 from kedge.types import Network, Problem
 
-SMALL = EvidenceConfig(rounds=6, candidates=1000, keep=1000)
+SMALL = EvidenceConfig(rounds=6, least_rounds=6, candidates=1000, keep=1000)
 
 
 def planted(n: int = 40, anchors: int = 12, seed: int = 0, degree: float = 6.0) -> tuple[Problem, np.ndarray]:

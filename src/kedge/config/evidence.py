@@ -17,7 +17,10 @@ class EvidenceConfig(Stage):
     form: Literal["auto", "sparse", "dense"] = Field(
         default="auto", description="dense assumes that everybody has a partner; auto: what held-back anchors prefer"
     )
-    rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed")
+    rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed at most")
+    least_rounds: int = Field(
+        default=8, ge=1, description="how often beliefs are renewed at least: enough where each account knows anchors"
+    )
     candidates: int = Field(default=10, ge=1, description="best candidates of an account heard in a round")
     keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
     first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round")

@@ -9,8 +9,8 @@ x = d_u d_a / 2m_1 and q(v, b) likewise, beliefs P(a, b) (anchors: 1), rho(a) = 
 
 A term is the log of the mean likelihood ratio over where a neighbour's partner may be, with ratio 1 for "nowhere": an
 uncertain neighbour says little, whatever it misses. Averaging the two views counts a common edge once by the geometric
-mean of its two ratios, and each missing edge half. Temperature falls from round to round, so that early rounds, which
-hear only the anchors, do not settle what later rounds know better.
+mean of its two ratios, and each missing edge half. Temperature falls from round to round (schedule.py), so that early
+rounds, which hear only the anchors, do not settle what later rounds know better.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
 from kedge.link.profile import Profile, profile
+from kedge.link.schedule import schedule
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
@@ -80,6 +81,16 @@ def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: flo
     columns = np.concatenate([L.indices[kept], problem.anchors[:, 1]])
     values = np.concatenate([belief[kept], np.ones(len(problem.anchors))])
     return csr_array((values, (rows, columns)), shape=L.shape)
+
+
+def _settled(P: csr_array, before: csr_array, share: float, least: float) -> csr_array:
+    """`share` of the beliefs before and the rest of the new ones, without what is then under `least`."""
+    if share == 0:
+        return P
+    mixed = csr_array((1 - share) * P + share * before)
+    mixed.data[mixed.data < least] = 0
+    mixed.eliminate_zeros()
+    return mixed
 
 
 def pattern(network: Network) -> csr_array:
@@ -177,18 +188,18 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     looks = profile(problem)
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
+    rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
     trace: list[float] = []
-    for turn in range(config.rounds):
+    for turn, this in enumerate(rounds, 1):
         before = P
         support = _affordable(problem, P, work)
-        last = turn == config.rounds - 1
-        L = _one_round(problem, support, (s, t), looks, prior, config.keep if last else config.candidates)
-        heat = (config.first_temperature / config.temperature) ** max(1 - turn / max(config.rounds - 3, 1), 0)
-        belief = two_sided(L, config.temperature * heat)
-        P = _with_anchors(problem, L, belief, config.least_belief)
+        keep = config.keep if turn == len(rounds) else config.candidates
+        L = _one_round(problem, support, (s, t), looks, prior, keep)
+        belief = two_sided(L, this.temperature)
+        P = _settled(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
-    return Evidence(L, support, beliefs, matched(L), looks, s, t, config.rounds, tuple(trace), given)
+    return Evidence(L, support, beliefs, matched(L), looks, s, t, len(rounds), tuple(trace), given)
 
 
 def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:

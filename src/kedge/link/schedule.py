@@ -1,0 +1,53 @@
+"""How many rounds evidence takes, how hot each is, and how much of the last beliefs each keeps.
+
+With κ the anchored neighbours that an account has in the mean (the smaller of the two networks' means):
+
+    rounds       R = most / κ, at least `least` and at most `most`
+    temperature  T(r) = T_last (T_first / T_last)^(1 - r / (R - C)) for r < R - C, then T_last;  C = R / 3
+    beliefs      P(r) = what round r says, for r < R - C - 2, then half of it and half of P(r - 1)
+
+An account that hears several anchors at once knows in the first rounds what others must wait for, so more rounds only
+give errors time to confirm each other. All accounts speak at the same time, so two rivals can change places for ever;
+at the last, coldest temperature halving each change settles them. Earlier it would only slow the spread.
+`benchmarks/evidence_choice.py` compares this with other schedules on anchors held back from training.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kedge.types import Problem
+
+__all__ = ["Round", "anchored_neighbours", "schedule"]
+
+_SETTLING = 0.5
+
+
+@dataclass(frozen=True)
+class Round:
+    """Temperature of a round, and the share of the beliefs before it that its own are mixed with."""
+
+    temperature: float
+    kept: float
+
+
+def anchored_neighbours(problem: Problem) -> float:
+    """κ: how many anchored neighbours an account has in the mean, on the side where it has fewer."""
+    sides = zip((problem.left, problem.right), problem.anchors.T, strict=True)
+    return min(float(network.degrees[anchored].sum()) / max(network.n, 1) for network, anchored in sides)
+
+
+def schedule(problem: Problem, most: int, least: int, first: float, last: float) -> tuple[Round, ...]:
+    """The rounds of a problem, from temperature `first` to `last`."""
+    reach = anchored_neighbours(problem)
+    rounds = int(np.clip(np.ceil(most / max(reach, 1.0)), min(least, most), most))
+    cold = rounds - round(rounds / 3)
+    return tuple(
+        Round(
+            temperature=last * (first / last) ** max(1 - turn / max(cold, 1), 0),
+            kept=_SETTLING if turn and turn >= cold - 2 else 0.0,
+        )
+        for turn in range(rounds)
+    )
