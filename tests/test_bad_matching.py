@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from graphs import communities
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 from kedge.cli import app
 
 QUICK = ["--set", "method=kedge", "--set", "mgcn.steps=10", "--set", "mgcn.dimensions=8", "--set", "evidence.rounds=4"]
+EMBEDDED = ["--set", "pairing.use=yes", "--set", "mgcn.steps=100"]
 EDGES = np.argwhere(np.triu(communities(40, 4, 0.5, 0.05, 0).adjacency.toarray(), 1)).tolist()
 
 
@@ -58,3 +61,17 @@ def test_a_hub_joined_to_everybody_and_a_star(tmp_path):
     star = [(0, i) for i in range(1, 40)]
     done = run(tmp_path, named(star, "a"), named(star, "b"), same(12))
     assert done.exit_code == 0, done.output
+
+
+def test_the_vectors_stand_in_the_waterfall_and_a_run_goes_on(tmp_path):
+    done = run(tmp_path, named(EDGES, "a"), named(EDGES, "b"), same(15), *EMBEDDED)
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "run" / "model" / "prior.npz").exists()
+    (tmp_path / "run" / "model" / "prior.npz").unlink()
+    again = run(tmp_path, named(EDGES, "a"), named(EDGES, "b"), same(15), *EMBEDDED)
+    assert again.exit_code == 0, again.output
+    asked = ["explain", str(tmp_path / "run"), "a20", "b20", "--json"]
+    said = json.loads(CliRunner().invoke(app, asked).stdout)
+    terms = sum(reason["weight"] for reason in said["hits"] + said["misses"])
+    assert said["log_odds"] == pytest.approx(said["prior"] + said["vectors"] + terms)
+    assert said["log_odds"] == pytest.approx(said["score"], abs=0.05)
