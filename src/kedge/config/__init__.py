@@ -7,6 +7,7 @@ from kedge.config.baselines import BaselineConfig
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
+from kedge.config.pairing import PairingConfig
 from kedge.config.presets import PRESETS
 from kedge.config.reading import ReadConfig
 from kedge.config.resolve import differences, flatten, resolve
@@ -23,6 +24,7 @@ __all__ = [
     "EvidenceConfig",
     "HypergraphConfig",
     "MgcnConfig",
+    "PairingConfig",
     "PartitionConfig",
     "ReadConfig",
     "differences",

@@ -8,6 +8,7 @@ from kedge.config.baselines import BaselineConfig
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
+from kedge.config.pairing import PairingConfig
 from kedge.config.reading import ReadConfig
 from kedge.config.scaling import EngineConfig, PartitionConfig
 from kedge.config.stage import Stage
@@ -29,3 +30,6 @@ class Config(Stage):
     hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
     baselines: BaselineConfig = Field(default_factory=BaselineConfig, description="how the methods of others run")
+    pairing: PairingConfig = Field(
+        default_factory=PairingConfig, description="how two vectors become a pair's log-odds"
+    )

@@ -10,9 +10,9 @@ from kedge.config import Config
 from kedge.types import Problem
 from kedge.workshop import Workshop
 
-__all__ = ["ABOUT", "EMBEDDING", "METHODS", "Method", "prepare", "settle"]
+__all__ = ["ABOUT", "EVIDENCED", "METHODS", "Method", "embeds", "evidenced", "prepare", "settle"]
 
-EMBEDDING: Final = ("mgcn",)  # methods that embed each network first, part by part, with a workshop
+_WORKSHOP: Final = ("mgcn", "kedge")  # methods that embed networks, part by part, with a workshop
 
 
 class Method(Protocol):
@@ -29,7 +29,7 @@ def _later(module: str) -> Method:
     def run(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Alignment:
         method: Any = import_module(f"kedge.methods.{module}").align
         found: Alignment = (
-            method(problem, config, seed, workshop) if module in EMBEDDING else method(problem, config, seed)
+            method(problem, config, seed, workshop) if module in _WORKSHOP else method(problem, config, seed)
         )
         return found
 
@@ -38,7 +38,8 @@ def _later(module: str) -> Method:
 
 # name -> what it is, with paper and venue; the module has the same name with underscores.
 ABOUT: Final[dict[str, str]] = {
-    "evidence": "evidence from matched neighbours, spread in rounds (kedge's default)",
+    "kedge": "evidence, with MGCN's vectors as its prior where held-back anchors gain by it (the default)",
+    "evidence": "evidence from matched neighbours, spread in rounds",
     "mgcn": "multi-level graph convolution on hypergraphs (MGCN, KDD 2020)",
     "common-neighbours": "anchored neighbours in common, by rarity (after Adamic and Adar, 2003)",
     "autoencoder": "gravity-inspired graph autoencoder (Salha et al., CIKM 2019)",
@@ -63,17 +64,28 @@ ABOUT: Final[dict[str, str]] = {
 
 METHODS: Final[dict[str, Method]] = {name: _later(name.replace("-", "_")) for name in ABOUT}
 
+EVIDENCED: Final = ("evidence", "kedge")  # methods that can say why: their modules have hear, scores, recall and settle
 
-def settle(problem: Problem, config: Config, seed: int) -> Config:
+
+def evidenced(name: str) -> Any | None:
+    """The module of a method that leaves evidence of single neighbours; None where it leaves none."""
+    return import_module(f"kedge.methods.{name}") if name in EVIDENCED else None
+
+
+def embeds(config: Config) -> bool:
+    """Whether a settled method works with vectors of the two networks."""
+    return config.method == "mgcn" or (config.method == "kedge" and config.pairing.use == "yes")
+
+
+def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
     """What a method decides once for a problem, before it runs on it with more and fewer anchors."""
-    if config.method != "evidence":
-        return config
-    settled: Config = import_module("kedge.methods.evidence").settle(problem, config, seed)
+    module = evidenced(config.method)
+    settled: Config = config if module is None else module.settle(problem, config, seed, workshop)
     return settled
 
 
 def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
     """What an embedding method does once, before it runs with more and fewer anchors: both networks' vectors go onto
     the workshop's shelf. What is known of them, by the name of its artefact: `training` and `parts`."""
-    known: dict[str, Any] = import_module(f"kedge.methods.{config.method}").prepare(problem, config, seed, workshop)
+    known: dict[str, Any] = import_module("kedge.methods.mgcn").prepare(problem, config, seed, workshop)
     return known
