@@ -36,12 +36,13 @@ screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
 
 BENCHMARKS := startup reading synth_full_size synth_difficulty match_cost evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_links \
-	accuracy calibration report_size review_speed review_kills review_fuzz review_order
+	accuracy few_anchors calibration report_size review_speed review_kills review_fuzz review_order
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
 bench-accuracy: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/calibration.py
 
 clean:

@@ -1,11 +1,14 @@
 """Ranking accuracy and cost on every research pair, each in a fresh process, beside the best published peer.
 
     python benchmarks/accuracy.py --data ../shared/data [--split main] [--methods evidence] [--pairs cora,douban]
+    python benchmarks/accuracy.py --methods kedge,evidence,mgcn --seeds 5 --cache bench-out/accuracy.json
 
 `main` is off20 where a pair has it, else r20_s0. Several splits (comma-separated) also print their mean. Figures are
 means over both directions; matched = share of test accounts whose partner is right when
 scores are taken greedily, one to one. CPU seconds are those of
 the method alone, on one thread, its compiled kernels already cached; memory is the peak of the whole process.
+mgcn is random and runs with each of `--seeds`, whose mean is printed; it ranks all pairs and matches none. With
+`--cache` finished rows are kept in a file and not run again: delete it after a change of the code.
 """
 
 from __future__ import annotations
@@ -19,20 +22,22 @@ import sys
 import time
 from pathlib import Path
 
-METHODS = {"evidence": "kedge.methods.evidence"}
+METHODS = {name: f"kedge.methods.{name}" for name in ("evidence", "mgcn")} | {"kedge": "kedge.methods.combined"}
+RANDOM = ("mgcn",)
 
 
 def read_pairs(path: Path) -> list[list[str]]:
     return [line.split("\t")[:2] for line in path.read_text().splitlines()]
 
 
-def measure(folder: Path, split: str, method: str) -> dict[str, float]:
+def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float]:
     """One method on one split, in this process."""
     import importlib
 
     import numpy as np
 
     from kedge import evaluate
+    from kedge.alignment import SparseAlignment
     from kedge.config import Config
     from kedge.types import Network, Problem
 
@@ -51,11 +56,20 @@ def measure(folder: Path, split: str, method: str) -> dict[str, float]:
     align = importlib.import_module(METHODS[method]).align
     # A first run on two small stars loads the compiled kernels.
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
-    align(Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
+    importlib.import_module(METHODS["evidence"]).align(Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
+    config = Config(method=method, seed=seed)
     began = time.process_time()
-    alignment = align(problem, Config(), 0)
+    alignment = align(problem, config, seed)
     seconds = time.process_time() - began
     ranking = evaluate.ranking(alignment, held)
+    figures = {
+        **{name: ranking[name] for name in ("hits1", "hits10", "hits30", "mrr")},
+        "matched": float("nan"),
+        "cpu": seconds,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    if not isinstance(alignment, SparseAlignment):
+        return figures
     assigned: dict[int, int] = {}
     partners = set()
     best_first = np.argsort(-alignment.scores.data, kind="stable")
@@ -64,12 +78,7 @@ def measure(folder: Path, split: str, method: str) -> dict[str, float]:
         if u not in assigned and v not in partners:
             assigned[u] = v
             partners.add(v)
-    return {
-        **{name: ranking[name] for name in ("hits1", "hits10", "hits30", "mrr")},
-        "matched": evaluate.decisions(assigned, held)["matched_hits1"],
-        "cpu": seconds,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
+    return figures | {"matched": evaluate.decisions(assigned, held)["matched_hits1"]}
 
 
 def best_peers(data: Path) -> dict[tuple[str, str], dict[str, float]]:
@@ -86,17 +95,38 @@ def best_peers(data: Path) -> dict[tuple[str, str], dict[str, float]]:
     return best
 
 
+def measure_apart(data: Path, what: tuple[str, str, str, int], cache: Path | None) -> dict[str, float] | str:
+    """`measure` in a fresh process on one thread, or from the cache; the last line of its error where it failed."""
+    kept = json.loads(cache.read_text()) if cache and cache.exists() else {}
+    key = "/".join(map(str, what))
+    if key in kept:
+        found: dict[str, float] = kept[key]
+        return found
+    command = [sys.executable, __file__, "--data", str(data), "--one", *map(str, what)]
+    one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    row: dict[str, float] = json.loads(done.stdout)
+    if cache:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        cache.write_text(json.dumps(kept | {key: row}))
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--split", default="main", help="comma-separated; main = off20 or r20_s0")
     parser.add_argument("--methods", default="evidence", help=f"comma-separated, of: {', '.join(METHODS)}")
     parser.add_argument("--pairs", default="", help="comma-separated; all by default")
-    parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=4, metavar=("PAIR", "SPLIT", "METHOD", "SEED"), help=argparse.SUPPRESS)
+    parser.add_argument("--seeds", type=int, default=1, help="for methods that are random")
+    parser.add_argument("--cache", type=Path, help="file of rows that need not run again")
     options = parser.parse_args()
     if options.one:
-        pair, split, method = options.one
-        print(json.dumps(measure(options.data / "pairs" / pair, split, method)))
+        pair, split, method, seed = options.one
+        print(json.dumps(measure(options.data / "pairs" / pair, split, method, int(seed))))
         return
     peers = best_peers(options.data)
     pairs = [name for name in options.pairs.split(",") if name] or sorted(
@@ -113,13 +143,13 @@ def main() -> None:
                 split = wanted if wanted != "main" else "off20" if (folder / "off20").is_dir() else "r20_s0"
                 if not (folder / split).is_dir():
                     continue
-                command = [sys.executable, __file__, "--data", str(options.data), "--one", pair, split, method]
-                one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-                done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
-                if done.returncode:
-                    print(f"{pair:24} {split:7} {method:9} failed: {done.stderr.strip().splitlines()[-1]}")
+                seeds = range(options.seeds if method in RANDOM else 1)
+                runs = [measure_apart(options.data, (pair, split, method, seed), options.cache) for seed in seeds]
+                failed = [run for run in runs if isinstance(run, str)]
+                if failed:
+                    print(f"{pair:24} {split:7} {method:9} failed: {failed[0]}")
                     continue
-                row = json.loads(done.stdout)
+                row = {name: sum(run[name] for run in runs) / len(runs) for name in columns}
                 rows.append(row)
                 line(pair, split, method, row, columns, peers.get((pair, split), {}))
             if len(rows) > 1:

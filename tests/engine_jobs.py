@@ -57,3 +57,12 @@ def slow_pid(argument: tuple[str, int]) -> int:
 
 def refuse(number: int) -> int:
     raise ValueError(f"job {number} is wrong")
+
+
+def double(x: int) -> tuple[int, int]:
+    """Twice the number, and who says so."""
+    return 2 * x, os.getpid()
+
+
+def fail(_: int) -> None:
+    raise ValueError("no such\nthing")

@@ -174,3 +174,31 @@ def personalised_pagerank(A, centre, hops, restart):
                     spread[j] += mass[i] * A[i, j] / A[i].sum()
         mass = spread
     return total
+
+
+def pair_network(form, x, y, evidence, network):
+    """z + log r of section 2.6: relu(φ W_1 + b_1) W_2 + b_2, with φ the pair's columns, each scaled."""
+    if form == "concat":
+        phi = [float(a) for a in x] + [float(b) for b in y]
+    else:
+        phi = [abs(float(a) - float(b)) for a, b in zip(x, y, strict=True)]
+        phi += [float(a) * float(b) for a, b in zip(x, y, strict=True)]
+        length = math.sqrt(sum(float(a) ** 2 for a in x)) * math.sqrt(sum(float(b) ** 2 for b in y))
+        phi.append(sum(float(a) * float(b) for a, b in zip(x, y, strict=True)) / length)
+        if evidence is not None:
+            phi.append(float(evidence))
+    phi = [(value - network.middle[i]) / network.spread[i] for i, value in enumerate(phi)]
+    z = network.b_2 + network.base
+    for h in range(len(network.b_1)):
+        hidden = network.b_1[h] + sum(phi[i] * network.W_1[i, h] for i in range(len(phi)))
+        z += max(0.0, hidden) * network.W_2[h]
+    return z
+
+
+def pair_cross_entropy(network, examples):
+    """The mean cross-entropy of a pair network over examples."""
+    total = 0.0
+    for x, y, matched in zip(examples.left, examples.right, examples.matched, strict=True):
+        p = sigmoid(pair_network(network.form, x, y, None, network) - network.base)
+        total -= math.log(p if matched else 1 - p)
+    return total / len(examples.matched)

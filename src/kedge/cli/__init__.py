@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli import about, data, embedding, explaining, exporting, matching, purging, reporting, reviewing, synthesis
+from kedge.cli import (
+    about,
+    comparing,
+    data,
+    embedding,
+    explaining,
+    exporting,
+    matching,
+    purging,
+    reporting,
+    reproducing,
+    reviewing,
+    synthesis,
+)
 
 __all__ = ["app", "main"]
 
@@ -50,6 +63,8 @@ for _command in (
     exporting.export,
     embedding.embed,
     synthesis.synth,
+    comparing.compare,
+    reproducing.reproduce,
     about.config,
     about.doctor,
 ):

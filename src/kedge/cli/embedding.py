@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
@@ -27,7 +29,7 @@ from kedge.cli.options import (
 from kedge.cli.show import Reporter, print_json
 from kedge.errors import KedgeError
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loading it takes torch, and `kedge --help` must not wait for that
     from kedge.embedding import NetworkVectors
 
 __all__ = ["embed"]
@@ -37,6 +39,10 @@ __all__ = ["embed"]
 def embed(
     network: Annotated[Path, typer.Argument(help="The network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Vectors as .parquet, .csv or .npz.")],
+    hypergraph: Annotated[
+        Path | None,
+        typer.Option("--hypergraph", metavar="FILE", help="Your own hyperedges: rows of account, hyperedge, p."),
+    ] = None,
     preset: Preset = "default",
     file: ConfigFile = None,
     assignments: Set = None,
@@ -59,7 +65,7 @@ def embed(
     if kind not in ("parquet", "csv", "npz"):
         raise KedgeError(f"no format {kind!r}", file=out, remedy="end the name in .parquet, .csv or .npz")
     from kedge.config import resolve
-    from kedge.ingest import read_network
+    from kedge.ingest import read_hypergraph, read_network
     from kedge.store import DiskShelf, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
@@ -68,6 +74,9 @@ def embed(
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {network.name}")
         read, _ = read_network(network, config.read)
+        own = None if hypergraph is None else read_hypergraph(hypergraph, read, config.read)
+        from kedge.hypergraph import DegenerateHypergraphWarning
+
         reporter.stage("training")
         import numpy as np
 
@@ -76,7 +85,13 @@ def embed(
 
         shelf = DiskShelf(out.with_name(f"{out.name}.parts"), reporter.note)
         workshop = Workshop(shelf, reporter)
-        fit = embed_network(read, config, config.seed, np.empty(0, np.int64), network.name, workshop)
+        with warnings.catch_warnings():  # said when it is known, before the long training, not after it
+            warnings.simplefilter("default", DegenerateHypergraphWarning)
+            warnings.showwarning = lambda message, *_: reporter.note(f"warning: {message}")
+            nobody = np.empty(0, np.int64)
+            fit = embed_network(read, config, config.seed, nobody, network.name, workshop, own)
+        if len(fit.hyperedges) == 1 and fit.hyperedges[0] is not None:
+            reporter.note(_describe(fit.hyperedges[0]))
     write_atomically(out, partial(_dump, read.ids, fit.vectors, kind))
     shelf.clear()
     _print_facts(out, fit, json)
@@ -106,6 +121,7 @@ def _print_facts(out: Path, fit: NetworkVectors, json: bool) -> None:
         "held_out_auc": auc,
         "largest_residual": float(fit.residuals.max()),
         "verdict": "trained" if trained else "nothing to learn",
+        "hypergraph": fit.hyperedges[0] if len(fit.hyperedges) == 1 else list(fit.hyperedges),
     }
     if json:
         print_json(facts)
@@ -113,6 +129,15 @@ def _print_facts(out: Path, fit: NetworkVectors, json: bool) -> None:
     parts = "" if len(fit.losses) == 1 else f", {len(fit.losses)} parts"
     judgement = "" if auc is None else f", AUC {auc:.3f} on edges left out"
     print(f"{n:,} vectors of {d} in {out} ({facts['verdict']}{parts}, {facts['steps']} steps{judgement})")
+
+
+def _describe(said: Mapping[str, Any]) -> str:
+    """A hypergraph in one line: how many, how large, how much of the network, how much memory."""
+    outside = f", {said['outside']:,} accounts in none" if said["outside"] else ""
+    return (
+        f"{said['hyperedges']:,} hyperedges of {said['smallest']:,} to {said['largest']:,} accounts "
+        f"(median {said['median']:,.0f}), coverage {said['coverage']:.2g}{outside}, {said['bytes'] / 1e6:,.1f} MB"
+    )
 
 
 def _dump(ids: Any, vectors: Any, kind: str, file: BinaryIO) -> None:

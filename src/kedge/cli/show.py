@@ -19,8 +19,8 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
-def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; numbers to the right."""
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+    """A table on stdout; words in the first columns to the left, numbers to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -35,7 +35,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         show_header=any(columns),
     )
     for i, name in enumerate(columns):
-        table.add_column(Text(name), justify="left" if i == 0 else "right")
+        table.add_column(Text(name), justify="left" if i < left else "right")
     for row in rows:
         # Ids are other people's words: shown as text, never as markup or control codes.
         table.add_row(*(Text(_printable(cell)) for cell in row))

@@ -39,3 +39,8 @@ class DecideConfig(Stage):
     review: float = Field(
         default=0.1, ge=0, le=1, description="assigned pairs from this probability up to the threshold go to review"
     )
+    hops: int = Field(
+        default=4,
+        ge=0,
+        description="evidence: how far from the anchors yes or no for a single pair looks; 0: at its score alone",
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from kedge.config.baselines import BaselineConfig
 from kedge.config.deciding import DecideConfig
 from kedge.config.embedding import HypergraphConfig, MgcnConfig
 from kedge.config.evidence import EvidenceConfig
+from kedge.config.pairing import PairingConfig
 from kedge.config.reading import ReadConfig
 from kedge.config.scaling import EngineConfig, PartitionConfig
 from kedge.config.stage import Stage
@@ -27,3 +29,7 @@ class Config(Stage):
     mgcn: MgcnConfig = Field(default_factory=MgcnConfig, description="how a network is embedded")
     hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
     evidence: EvidenceConfig = Field(default_factory=EvidenceConfig, description="how evidence travels between pairs")
+    baselines: BaselineConfig = Field(default_factory=BaselineConfig, description="how the methods of others run")
+    pairing: PairingConfig = Field(
+        default_factory=PairingConfig, description="how two vectors become a pair's log-odds"
+    )

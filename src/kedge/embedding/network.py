@@ -8,20 +8,21 @@ part. Every part is put on the shelf as soon as it is trained, and the finished 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import Config
 from kedge.embedding.boundary import refine_boundary
-from kedge.embedding.part import PartFit, PartJob, digest, key_of, megabytes, train_alone, train_part
+from kedge.embedding.part import PartFit, PartJob, digest, hyperedges, key_of, megabytes, train_alone, train_part
 from kedge.engine import make_engine, refuse_too_large
 from kedge.errors import KedgeError
 from kedge.partition import part_adjacency, partition
 from kedge.reconcile.parts import PartVectors, reconcile_parts
-from kedge.types import FloatArray, IntArray, Network, Parts
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
 from kedge.workshop import Piece, Workshop
 
 __all__ = ["NetworkVectors", "Source", "embed_network", "embed_networks"]
@@ -29,12 +30,16 @@ __all__ = ["NetworkVectors", "Source", "embed_network", "embed_networks"]
 
 @dataclass(frozen=True)
 class Source:
-    """A network to embed, its anchored accounts, where its randomness starts, and its name for people."""
+    """A network to embed, its anchored accounts, where its randomness starts, and its name for people.
+
+    A network with a hypergraph of its own is embedded whole, since hyperedges may join any of its accounts.
+    """
 
     network: Network
     anchors: IntArray
     seed: int
     name: str = "the network"
+    hypergraph: Hypergraph | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,7 @@ class NetworkVectors:
     """Vectors [n, d] of a whole network, its parts, how well each fits the others and was trained, and notes.
 
     `losses` has a curve a part, `trivial` the loss of saying nothing, `auc` the judgement on edges left out (None where
-    none were), `steps` what each part's vectors took.
+    none were), `steps` what each part's vectors took, `hyperedges` what they were like.
     """
 
     vectors: FloatArray
@@ -52,6 +57,7 @@ class NetworkVectors:
     trivial: float
     auc: tuple[float | None, ...]
     steps: tuple[int, ...]
+    hyperedges: tuple[Mapping[str, Any] | None, ...]
     notes: tuple[str, ...]
 
     def piece(self) -> Piece:
@@ -59,7 +65,13 @@ class NetworkVectors:
         arrays = {"vectors": self.vectors, "part": np.asarray(self.parts.part), "shared": np.asarray(self.parts.shared)}
         arrays |= {"residuals": self.residuals, "ends": np.cumsum([len(curve) for curve in self.losses])}
         arrays["losses"] = np.concatenate(self.losses)
-        facts = {"trivial": self.trivial, "auc": list(self.auc), "steps": list(self.steps), "notes": list(self.notes)}
+        facts: dict[str, Any] = {
+            "trivial": self.trivial,
+            "auc": list(self.auc),
+            "steps": list(self.steps),
+            "notes": list(self.notes),
+        }
+        facts["hyperedges"] = [None if said is None else dict(said) for said in self.hyperedges]
         return Piece(arrays, facts)
 
     @staticmethod
@@ -74,6 +86,7 @@ class NetworkVectors:
             facts["trivial"],
             tuple(facts["auc"]),
             tuple(facts["steps"]),
+            tuple(facts["hyperedges"]),
             tuple(facts["notes"]),
         )
 
@@ -97,9 +110,10 @@ def embed_network(
     anchors: IntArray,
     name: str = "the network",
     workshop: Workshop | None = None,
+    hypergraph: Hypergraph | None = None,
 ) -> NetworkVectors:
     """MGCN on one network of any size; `anchors` are its anchored accounts."""
-    return embed_networks([Source(network, anchors, seed, name)], config, workshop)[0]
+    return embed_networks([Source(network, anchors, seed, name, hypergraph)], config, workshop)[0]
 
 
 def embed_networks(
@@ -133,12 +147,15 @@ def _key_of_network(source: Source, config: Config) -> str:
     stages = (config.mgcn, config.hypergraph, config.partition)
     settings = ["network", *(stage.model_dump(mode="json") for stage in stages), source.seed]
     known = np.sort(source.anchors) if used else np.empty(0, np.int64)
-    return digest(settings, A.indptr, A.indices, A.data, known)
+    return digest(settings, A.indptr, A.indices, A.data, known, *hyperedges(source.hypergraph))
 
 
 def _plan(source: Source, config: Config) -> _Plan:
     network, name = source.network, source.name
-    parts, said = partition(network, config.partition, source.seed, source.anchors)
+    if source.hypergraph is None:
+        parts, said = partition(network, config.partition, source.seed, source.anchors)
+    else:
+        parts, said = Parts(np.zeros(network.n, np.int64), np.empty(0, np.int64)), ()
     notes = [f"{name}: {note}" for note in said]
     pieces: list[tuple[IntArray, csr_array]] = [(np.arange(network.n), network.adjacency)]
     seeds = [source.seed]
@@ -150,6 +167,8 @@ def _plan(source: Source, config: Config) -> _Plan:
         label = name if parts.count <= 1 else f"part {p + 1} of {name}"
         inside = np.flatnonzero(np.isin(accounts, source.anchors))
         jobs.append(_job(adjacency, config, seeds[p], inside, label, parts.count > 1, notes))
+    if source.hypergraph is not None:
+        jobs = [replace(jobs[0], hypergraph=source.hypergraph)]
     keys = tuple(key_of(job) for job in jobs)
     return _Plan(source, parts, tuple(accounts for accounts, _ in pieces), tuple(jobs), keys, tuple(notes))
 
@@ -240,5 +259,14 @@ def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVe
         trivial=fits[0].trivial,
         auc=tuple(fit.auc for fit in fits),
         steps=tuple(fit.steps for fit in fits),
-        notes=(*plan.notes, *empty, *laid.notes),
+        hyperedges=tuple(fit.hyperedges for fit in fits),
+        notes=(*plan.notes, *_said_of_hyperedges(plan, fits), *empty, *laid.notes),
     )
+
+
+def _said_of_hyperedges(plan: _Plan, fits: Sequence[PartFit]) -> Iterator[str]:
+    """Which parts have hyperedges that say nothing; a whole network's trainer has warned of that already."""
+    if plan.parts.count > 1:
+        for job, fit in zip(plan.jobs, fits, strict=True):
+            if fit.hyperedges and fit.hyperedges["warning"]:
+                yield f"{job.name}: {fit.hyperedges['warning']}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any, Final
 
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import Config
-from kedge.types import FloatArray, IntArray, Network
+from kedge.types import FloatArray, Hypergraph, IntArray, Network
 from kedge.workshop import Piece
 
-__all__ = ["PartFit", "PartJob", "digest", "key_of", "megabytes", "train_alone", "train_part"]
+__all__ = ["PartFit", "PartJob", "digest", "hyperedges", "key_of", "megabytes", "train_alone", "train_part"]
 
 _LIBRARIES: Final = ("kedge", "numpy", "torch")  # another version of these may round differently
 # What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
@@ -39,6 +39,7 @@ class PartJob:
     seed: int
     anchors: IntArray
     name: str
+    hypergraph: Hypergraph | None = None  # the user's own, in place of one drawn from the edges
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,17 @@ class PartFit:
     auc: float | None
     steps: int
     collapsed: bool = False
+    hyperedges: Mapping[str, Any] | None = None  # how many, how large, how much memory: see kedge.hypergraph.Report
 
     def piece(self) -> Piece:
         """As it is kept."""
-        facts = {"trivial": self.trivial, "auc": self.auc, "steps": self.steps, "collapsed": self.collapsed}
+        facts: dict[str, Any] = {
+            "trivial": self.trivial,
+            "auc": self.auc,
+            "steps": self.steps,
+            "collapsed": self.collapsed,
+        }
+        facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
         return Piece({"vectors": self.vectors, "losses": self.losses}, facts)
 
     @staticmethod
@@ -82,7 +90,12 @@ def key_of(job: PartJob) -> str:
         job.seed,
     ]
     A = job.adjacency
-    return digest(settings, A.indptr, A.indices, A.data, job.anchors)
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph))
+
+
+def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
+    """The arrays of a user's own hypergraph, as far as a result depends on it."""
+    return () if own is None else (own.H.indptr, own.H.indices, own.H.data)
 
 
 def megabytes(job: PartJob) -> float:
@@ -105,10 +118,11 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
 
     n = job.adjacency.shape[0]
     network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
-    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors)
+    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors, hypergraph=job.hypergraph)
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
-    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed)
+    said = None if fit.hypergraph is None else asdict(fit.hypergraph)
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, said)
 
 
 @contextlib.contextmanager

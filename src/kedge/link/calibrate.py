@@ -143,6 +143,7 @@ def calibrate(
     candidates: int = 10,
     seed: int = 0,
     given: int | None = None,
+    hops: int = 0,
 ) -> Calibrator:
     """Hide anchors, run `method(problem, seed)` without them, fit; `folds = 0` takes as many as it takes to see enough.
 
@@ -152,7 +153,7 @@ def calibrate(
     hidden = max(1, round(share * len(problem.anchors[:given])))
     count = min(most, folds or -(-_ENOUGH // hidden))
     made = [Fold(p, method(p, seed), hidden) for p, hidden in hold_outs(problem, share, seed, count, given)]
-    return fit_folds(made, candidates=candidates, seed=seed)
+    return fit_folds(made, candidates=candidates, seed=seed, hops=hops)
 
 
 def fit(
@@ -162,9 +163,10 @@ def fit(
     return fit_folds([Fold(problem, alignment, as_pairs(validation))], candidates=candidates, seed=seed)
 
 
-def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0) -> Calibrator:
-    """The calibrator from several runs, pooled."""
-    rule = fit_pair_rule([(f.problem, f.alignment, f.validation) for f in folds], np.random.default_rng([seed, 1]))
+def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0, hops: int = 0) -> Calibrator:
+    """The calibrator from several runs, pooled; `hops`: how far the rule for single pairs looks (reach.py)."""
+    seen = [(f.problem, f.alignment, f.validation) for f in folds]
+    rule = fit_pair_rule(seen, np.random.default_rng([seed, 1]), hops)
     lists = [shortlist(f.problem, f.alignment, candidates) for f in folds]
     validated = sum(len(f.validation) for f in folds)
     scale = scale_of(

@@ -14,7 +14,7 @@ from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "ranking_scores"]
+__all__ = ["FORMS", "choose", "ranking_scores", "reciprocal_ranks"]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -38,7 +38,7 @@ def ranking_scores(evidence: Evidence) -> csr_array:
     return csr_array((data, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
 
 
-def _reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
+def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
     """1 / rank of each held pair among the stored candidates, averaged over the two directions; 0 if not stored."""
     total = np.zeros(len(held))
     for matrix, pairs in ((scores, held), (csr_array(scores.T.tocsr()), held[:, ::-1])):
@@ -67,7 +67,7 @@ def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:
     for fold in np.array_split(np.random.default_rng(seed).permutation(count), _FOLDS):
         trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
         sparse, dense = (
-            _reciprocal_ranks(ranking_scores(FORMS[name](trial, config)), problem.anchors[fold])
+            reciprocal_ranks(ranking_scores(FORMS[name](trial, config)), problem.anchors[fold])
             for name in ("sparse", "dense")
         )
         gain += float((dense - sparse).sum())

@@ -50,7 +50,7 @@ class Evidence:
 
     `log_odds` n_1 × n_2 sparse; `support` the beliefs that the last round heard, so that `terms` adds up to
     `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
-    one-to-one assignment; `trace` the mean change of belief a round.
+    one-to-one assignment; `trace` the mean change of belief a round; `prior` the log-odds from elsewhere, if any.
     """
 
     log_odds: csr_array
@@ -62,6 +62,7 @@ class Evidence:
     t: float
     rounds: int
     trace: tuple[float, ...]
+    prior: csr_array | None = None
 
 
 def edge_rates(problem: Problem) -> tuple[float, float]:
@@ -112,6 +113,7 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence.
     """
     shape = (problem.left.n, problem.right.n)
+    given = prior
     prior = csr_array(shape, dtype=np.float64) if prior is None else prior.astype(np.float64)
     s, t = edge_rates(problem)
     looks = profile(problem)
@@ -128,7 +130,7 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
         P = _settled(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = csr_array((belief, L.indices, L.indptr), shape=shape)
-    return Evidence(L, support, beliefs, matched(L), looks, s, t, len(rounds), tuple(trace))
+    return Evidence(L, support, beliefs, matched(L), looks, s, t, len(rounds), tuple(trace), given)
 
 
 def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:

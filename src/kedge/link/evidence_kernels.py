@@ -147,7 +147,7 @@ def hear(
     profile: _Array,
     far_profile: _Array,
     row_taken: _Array,
-    column_taken: _Array,
+    column_free: _Array,
     prior_indptr: _Array,
     prior_indices: _Array,
     prior: _Array,
@@ -208,7 +208,7 @@ def hear(
                 total[v] += x
         for j in range(prior_indptr[u], prior_indptr[u + 1]):
             v = prior_indices[j] - first
-            if v < 0 or v >= width:
+            if v < 0 or v >= width or not column_free[first + v]:
                 continue
             if not seen[v]:
                 seen[v] = True
@@ -223,9 +223,8 @@ def hear(
                 x += profile[u, i] * far_profile[v, i]
             total[v - first] = 0.0
             seen[v - first] = False
-            if not column_taken[v]:
-                size = _push(out_values[u], out_columns[u], size, x, v)
-                far_sizes[v] = _push(far_out_values[v], far_out_columns[v], far_sizes[v], x, u)
+            size = _push(out_values[u], out_columns[u], size, x, v)
+            far_sizes[v] = _push(far_out_values[v], far_out_columns[v], far_sizes[v], x, u)
         sizes[u] = size
 
 

@@ -22,7 +22,7 @@ from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["one_round", "pattern"]
 
-_BAND = 2e7  # numbers said to one band of accounts: 160 MB a thread
+_BAND = 3e6  # numbers said to one band of accounts: 24 MB, near the size of a cache
 _ALONE = 1e6  # less than this is not worth a second thread
 
 
@@ -42,6 +42,14 @@ def _arrays(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], ND
     for array in arrays:
         array.flags.writeable = False
     return arrays
+
+
+def _to(wanted: NDArray[np.bool_], network: Network) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """(indptr, indices) of the edges to the wanted accounts: nobody need speak to the others."""
+    indptr, indices, _ = _arrays(network.adjacency)
+    kept = wanted[indices]
+    ends = np.concatenate([[0], np.cumsum(kept)])[indptr]
+    return ends, indices[kept]
 
 
 @dataclass(frozen=True)
@@ -86,10 +94,13 @@ def one_round(
         term + 0.5 * (pattern(network) @ np.log1p(-mass * rate))
         for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
     ]
-    edges, far_edges = (_arrays(network.adjacency)[:2] for network in networks)
-    taken = [np.zeros(network.n, np.bool_) for network in networks]
-    for side in (0, 1):
-        taken[side][problem.anchors[:, side]] = True
+    edges = _arrays(networks[0].adjacency)[:2]
+    taken = np.zeros(networks[0].n, np.bool_)
+    taken[problem.anchors[:, 0]] = True
+    free = np.ones(networks[1].n, np.bool_)
+    free[problem.anchors[:, 1]] = False
+    far_edges = _to(free, networks[1])
+    ends = [float(network.adjacency.nnz) for network in networks]
     of_right = _Best.empty(networks[1].n, keep)
 
     def listen(bounds: list[int]) -> _Best:
@@ -103,12 +114,12 @@ def one_round(
             lengths = np.zeros(networks[0].n, np.int64)
             band = (low, high, far_edges[1], first, last - first)
             say(
-                *belief, *band, degrees[1], float(len(far_edges[1])), rates[0], start, columns, values, lengths,
+                *belief, *band, degrees[1], ends[1], rates[0], start, columns, values, lengths,
             )  # fmt: skip
             hear(
-                *edges, degrees[0], float(len(edges[1])), rates[1], *belief, *band, rho[1],
+                *edges, degrees[0], ends[0], rates[1], *belief, *band, rho[1],
                 start, columns, values, lengths, alone[0], alone[1], looks.left, looks.right,
-                taken[0], taken[1], *_arrays(prior),
+                taken, free, *_arrays(prior),
                 of_left.accounts, of_left.scores, of_left.sizes,
                 of_right.accounts, of_right.scores, of_right.sizes,
             )  # fmt: skip
@@ -122,7 +133,7 @@ def one_round(
     # A thread's list holds the best of its bands, so together they may hold more than `keep`: too many do no harm to
     # beliefs, but must not depend on the number of threads.
     row, column, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    left, right, scores = _best_of(row, column, value, keep)
+    left, right, scores = _best_of(row, column, value, keep) if len(found) > 1 else (row, column, value)
     width = networks[1].n
     keys, first_of = np.unique(np.concatenate([left * width + right, u * width + v]), return_index=True)
     L = np.concatenate([scores, score])[first_of]

@@ -1,6 +1,6 @@
 """Why kedge thinks what it thinks of a pair, also of one that it rejects: a waterfall of evidence in log-odds.
 
-    prior + Σ hits (matched neighbours that speak for the pair) + Σ misses (neighbours that speak against it) = log-odds
+    prior + vectors + Σ hits (matched neighbours, for the pair) + Σ misses (neighbours, against it) = log-odds
 
 Explanations are plain data; `as_text` and `as_dict` render them for people and for machines.
 """
@@ -73,7 +73,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One pair explained. `log_odds` is prior + hits + misses; None stands for "not known of this pair".
+    """One pair explained. `log_odds` is prior + vectors + hits + misses; None stands for "not known of this pair".
 
     `runner_up` is the left account's best other candidate, `rival` the right account's best other suitor.
     `verdict` says in words where the pair stands.
@@ -95,6 +95,7 @@ class Explanation:
     runner_up: Candidate | None
     rival: Candidate | None
     notes: tuple[str, ...] = ()
+    vectors: float = 0.0
 
 
 def explain(
@@ -105,6 +106,7 @@ def explain(
     evidence: EvidenceSource,
     *,
     prior: float = 0.0,
+    vectors: float = 0.0,
     similarity: float | None = None,
     notes: tuple[str, ...] = (),
 ) -> Explanation:
@@ -132,7 +134,8 @@ def explain(
         prior=float(prior),
         hits=tuple(reason for hit, reason in reasons if hit),
         misses=tuple(reason for hit, reason in reasons if not hit),
-        log_odds=float(prior) + sum(reason.weight for _, reason in reasons),
+        vectors=float(vectors),
+        log_odds=float(prior) + float(vectors) + sum(reason.weight for _, reason in reasons),
         similarity=None if similarity is None else float(similarity),
         score=None if row is None else float(matches.score[row]),
         probability=None if row is None else float(matches.probability[row]),
@@ -232,6 +235,7 @@ def steps_of(explanation: Explanation, most: int = 10) -> list[tuple[str, float]
     """
     e = explanation
     steps = [("number of neighbours on either side", e.prior)] if e.prior else []
+    steps += [("vectors of the two accounts", e.vectors)] if e.vectors else []
     for reasons, what, order in ((e.hits, "matched neighbours", 1), (e.misses, "neighbours without match", -1)):
         ranked = sorted(reasons, key=lambda r: -abs(r.weight))
         shown = sorted(ranked[:most], key=lambda r: -order * r.weight)

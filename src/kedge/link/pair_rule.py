@@ -1,35 +1,44 @@
 """Yes or no for any pair, as the paper's protocol asks: true pairs against random ones, half and half.
 
-A logistic rule on whether the pair was scored at all, its score, and its rank seen from either side, fitted on
-held-out anchors and random partners of the same left accounts, weighted 1:1; the cut is the one with the best Macro-F1.
+A logistic rule on whether the pair was scored at all, its score, its rank seen from either side, its strength, the two
+degrees and, on request, its reach (reach.py); fitted on held-out anchors and random partners of the same left accounts,
+weighted 1:1. The cut is the one with the best Macro-F1 there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from kedge.alignment import Alignment
+from kedge.link.reach import reach
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
 __all__ = ["PairRule", "fit_pair_rule"]
 
 _NEGATIVES = 5  # random partners of each held-out account: more than one, for a steadier fit
 _PRIOR = np.array([0.0, 1.0, 0.5, -0.5, -0.5])  # offset, scored, score, log ranks from left and from right
+_STRONG = 5.0  # log-odds from which more of them count less
 
 
 @dataclass(frozen=True)
 class PairRule:
-    """says_link(u, v) = weights · (1, scored, score, log rank from the left, from the right) > cut."""
+    """says_link(u, v) = weights · (1, scored, score, log rank from the left, from the right, further columns) > cut.
+
+    `centre` and `scale` bring the further columns (`_further`) to mean 0 and spread 1; `hops` of 0 leaves reach out.
+    """
 
     weights: FloatArray
     cut: float
     middle: float
     spread: float
+    centre: FloatArray = field(default_factory=lambda: np.empty(0))
+    scale: FloatArray = field(default_factory=lambda: np.empty(0))
+    hops: int = 0
 
     def says_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> NDArray[np.bool_]:
         """Yes or no for each pair. An anchor is a yes, any other pair of an anchored account a no."""
@@ -39,6 +48,9 @@ class PairRule:
         owner = np.full(problem.right.n, -1)
         owner[problem.anchors[:, 1]] = problem.anchors[:, 0]
         columns = _columns(alignment, pairs, self.middle, self.spread)
+        if len(self.centre):
+            further = (_further(problem, alignment, pairs, self.hops) - self.centre) / self.scale
+            columns = np.column_stack([columns, further])
         said = columns @ self.weights > self.cut
         anchored = (partner[pairs[:, 0]] >= 0) | (owner[pairs[:, 1]] >= 0)
         result: NDArray[np.bool_] = np.where(anchored, partner[pairs[:, 0]] == pairs[:, 1], said)
@@ -55,6 +67,15 @@ def _columns(alignment: Alignment, pairs: IntArray, middle: float, spread: float
     return np.column_stack(columns)
 
 
+def _further(problem: Problem, alignment: Alignment, pairs: IntArray, hops: int) -> FloatArray:
+    """Strength, the smaller log degree, the difference of the log degrees, and reach."""
+    strength = np.asarray(getattr(alignment, "strength", alignment.score)(pairs), np.float64)
+    known = np.where(np.isfinite(strength), strength, -_STRONG)
+    degrees = [np.log1p(n.degrees[pairs[:, side]]) for side, n in enumerate((problem.left, problem.right))]
+    columns = [np.arcsinh(known / _STRONG), np.minimum(*degrees), np.abs(degrees[0] - degrees[1])]
+    return np.column_stack([*columns, reach(problem, pairs, hops)])
+
+
 def _random_partners(true: IntArray, n_right: int, rng: np.random.Generator) -> IntArray:
     """`_NEGATIVES` random right accounts for each left one, never its own partner."""
     if n_right < 2:
@@ -65,30 +86,36 @@ def _random_partners(true: IntArray, n_right: int, rng: np.random.Generator) -> 
     return np.column_stack([lefts, drawn + (drawn >= partner)])  # step over the partner
 
 
-def fit_pair_rule(folds: Sequence[tuple[Problem, Alignment, IntArray]], rng: np.random.Generator) -> PairRule:
+def fit_pair_rule(
+    folds: Sequence[tuple[Problem, Alignment, IntArray]], rng: np.random.Generator, hops: int = 0
+) -> PairRule:
     """The rule from (problem without the held-out pairs, its alignment, the held-out pairs), pooled."""
     drawn = []
     for problem, alignment, validation in folds:
         true = as_pairs(validation)
         false = _random_partners(true, problem.right.n, rng)
-        drawn.append((alignment, np.concatenate([true, false]), len(true)))
-    scores = np.concatenate([[], *(np.asarray(a.score(p[:t]), np.float64) for a, p, t in drawn)])
+        drawn.append((problem, alignment, np.concatenate([true, false]), len(true)))
+    scores = np.concatenate([[], *(np.asarray(a.score(p[:t]), np.float64) for _, a, p, t in drawn)])
     scores = scores[np.isfinite(scores)]
     middle, spread = (float(np.median(scores)), float(np.std(scores)) or 1.0) if len(scores) else (0.0, 1.0)
-    if not drawn or not any(t for _, _, t in drawn):
+    if not drawn or not any(t for *_, t in drawn):
         return PairRule(_PRIOR, 0.0, middle, spread)
-    columns = np.concatenate([_columns(a, p, middle, spread) for a, p, _ in drawn])
-    is_true = np.concatenate([np.arange(len(p)) < t for _, p, t in drawn])
+    columns = np.concatenate([_columns(a, p, middle, spread) for _, a, p, _ in drawn])
+    is_true = np.concatenate([np.arange(len(p)) < t for _, _, p, t in drawn])
+    further = np.concatenate([_further(q, a, p, hops) for q, a, p, _ in drawn])
+    centre, scale = further.mean(axis=0), np.maximum(further.std(axis=0), 1e-6)
+    columns = np.column_stack([columns, (further - centre) / scale])
+    prior = np.append(_PRIOR, np.zeros(len(centre)))
     sign = np.where(is_true, 1.0, -1.0)
     weight = np.where(is_true, 1.0, is_true.sum() / max((~is_true).sum(), 1))
 
     def loss(w: FloatArray) -> tuple[float, FloatArray]:
         z = sign * (columns @ w)
         slope = -weight * sign * 0.5 * (1 - np.tanh(z / 2))
-        return float(weight @ np.logaddexp(0, -z) + ((w - _PRIOR) ** 2).sum() / 2), columns.T @ slope + w - _PRIOR
+        return float(weight @ np.logaddexp(0, -z) + ((w - prior) ** 2).sum() / 2), columns.T @ slope + w - prior
 
-    fitted = minimize(loss, _PRIOR, jac=True, method="L-BFGS-B").x
-    return PairRule(fitted, _best_cut(columns @ fitted, is_true, weight), middle, spread)
+    fitted = minimize(loss, prior, jac=True, method="L-BFGS-B").x
+    return PairRule(fitted, _best_cut(columns @ fitted, is_true, weight), middle, spread, centre, scale, hops)
 
 
 def _best_cut(z: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray) -> float:

@@ -11,6 +11,7 @@ from kedge.link.choice import FORMS, choose, ranking_scores
 from kedge.link.evidence import Evidence, edge_rates
 from kedge.link.profile import profile
 from kedge.types import Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align", "hear", "recall", "scores", "settle"]
 
@@ -20,9 +21,9 @@ def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
     return scores(problem, hear(problem, config, seed))
 
 
-def hear(problem: Problem, config: Config, seed: int) -> Evidence:
+def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Evidence:
     """All that evidence says, in the form that the configuration names or held-back anchors prefer."""
-    form = settle(problem, config, seed).evidence.form
+    form = settle(problem, config, seed, workshop).evidence.form
     return FORMS[form](problem, config.evidence)
 
 
@@ -38,7 +39,7 @@ def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     return SparseAlignment(csr_array(ranked + anchors), evidence.log_odds)
 
 
-def recall(problem: Problem, support: csr_array) -> Evidence:
+def recall(problem: Problem, support: csr_array, prior: csr_array | None = None) -> Evidence:
     """As much of the evidence as `link.evidence.terms` needs, from the beliefs that a run kept."""
     s, t = edge_rates(problem)
     empty: csr_array = csr_array(support.shape, dtype=np.float64)
@@ -52,11 +53,13 @@ def recall(problem: Problem, support: csr_array) -> Evidence:
         t=t,
         rounds=0,
         trace=(),
+        prior=prior,
     )
 
 
-def settle(problem: Problem, config: Config, seed: int) -> Config:
+def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
     """The configuration with the form chosen, so that runs with fewer anchors need not choose again."""
+    del workshop  # nothing here takes long enough to be kept
     if config.evidence.form != "auto":
         return config
     form = choose(problem, config.evidence, seed)

@@ -9,11 +9,11 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.embedding import NetworkVectors, Source, embed_networks
-from kedge.reconcile import choose_ridge, project
+from kedge.methods.embedded import align_vectors
 from kedge.types import FloatArray, Problem
 from kedge.workshop import Workshop
 
-__all__ = ["align", "prepare"]
+__all__ = ["align", "embed_both", "prepare"]
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
@@ -21,16 +21,13 @@ def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None
 
     A collapsed fit is refused: its equal scores would rank nothing.
     """
-    left, right = (made.vectors for made in _embed_both(problem, config, seed, workshop))
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(_seeds(seed)[2]))
-    moved = project(left, right, problem.anchors, ridge)(right)
-    moved[~right.any(axis=1)] = 0.0  # an account that has learnt nothing stands nowhere, not where the bias points
-    return VectorAlignment(left, moved)
+    left, right = (made.vectors for made in embed_both(problem, config, seed, workshop))
+    return align_vectors(problem, left, right, _seeds(seed)[2])
 
 
 def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
     """Both networks' vectors onto the shelf; curves of their training and facts on their parts."""
-    sides = dict(zip(("left", "right"), _embed_both(problem, config, seed, workshop), strict=True))
+    sides = dict(zip(("left", "right"), embed_both(problem, config, seed, workshop), strict=True))
     curves: dict[str, list[float]] = {name: _mean_curve(made) for name, made in sides.items()}
     longest = max(len(curve) for curve in curves.values())
     curves["saying nothing"] = [sides["left"].trivial] * longest
@@ -49,7 +46,8 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
     }
 
 
-def _embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
+def embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
+    """Vectors of the left and of the right network; the same seed and settings give the same from the shelf."""
     named = ((problem.left, "the left network"), (problem.right, "the right network"))
     sources = [
         Source(network, problem.anchors[:, side], _seeds(seed)[side], name)

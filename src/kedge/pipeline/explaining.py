@@ -29,7 +29,8 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
         note = f"the method {config.method} leaves no evidence of single neighbours"
         return explain(problem, matches, u, v, lambda _left, _right: [], notes=(note,))
     found = terms(problem, evidence, u, v)
-    # The comparison of degrees belongs to no neighbour: it is where the waterfall begins.
+    # What belongs to no neighbour is where the waterfall begins: the degrees compared, and what the vectors say.
     prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
+    vectors = 0.0 if evidence.prior is None else float(evidence.prior[u, v])
     neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
-    return explain(problem, matches, u, v, lambda _left, _right: neighbours, prior=prior)
+    return explain(problem, matches, u, v, lambda _left, _right: neighbours, prior=prior, vectors=vectors)

@@ -8,9 +8,10 @@ nothing to say leaves them out.
 
 from typing import Final
 
-__all__ = ["ACCOUNT_FREE", "DECIDED", "EMBEDDINGS", "PARTS", "REPORT", "SUPPORT", "TRAINING"]
+__all__ = ["ACCOUNT_FREE", "DECIDED", "EMBEDDINGS", "PARTS", "PRIOR", "REPORT", "SUPPORT", "TRAINING"]
 
 SUPPORT: Final = "model/support.npz"
+PRIOR: Final = "model/prior.npz"
 TRAINING: Final = "model/training.json"
 PARTS: Final = "model/parts.json"
 DECIDED: Final = "decided.json"  # the threshold from which a pair was called a match, and how many were

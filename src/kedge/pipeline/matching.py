@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kedge.alignment import Alignment
 from kedge.breakdown import breakdown
@@ -23,8 +24,9 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
-from kedge.methods import EMBEDDING, METHODS, prepare, settle
-from kedge.pipeline.layout import DECIDED, EMBEDDINGS, PARTS, SUPPORT, TRAINING
+from kedge.methods import METHODS, embeds, evidenced, prepare, settle
+from kedge.pipeline.anchors import anchor_notes
+from kedge.pipeline.layout import DECIDED, EMBEDDINGS, PARTS, PRIOR, SUPPORT, TRAINING
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.progress import Progress, Silent
 from kedge.store import (
@@ -50,7 +52,7 @@ from kedge.store import (
 from kedge.types import DECISIONS, Problem
 from kedge.workshop import Workshop
 
-__all__ = ["match", "match_to_run"]
+__all__ = ["calibrate", "match", "match_to_run"]
 
 
 _LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
@@ -74,7 +76,10 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
         progress.note(f"anchors: {note}")
     if resolved.report.unknown:
         progress.note(f"{resolved.report.unknown} anchors name an account that is in no edge; they carry no evidence")
-    return build_problem(left, right, resolved, columns, config.read.contradictory)
+    problem = build_problem(left, right, resolved, columns, config.read.contradictory)
+    for note in anchor_notes(problem, config.method):
+        progress.note(note)
+    return problem
 
 
 def calibrate(
@@ -90,6 +95,8 @@ def calibrate(
         candidates=config.candidates,
         seed=config.seed,
         given=given,
+        # The rule is kedge's own only for kedge's own method: others are judged by their scores and nothing else.
+        hops=config.decide.hops if evidenced(config.method) is not None else 0,
     )
 
 
@@ -98,11 +105,12 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
     workshop = Workshop(progress=progress)
-    if config.method in EMBEDDING:
+    progress.stage("settling what the method leaves open")
+    config = settle(problem, config, config.seed, workshop)
+    if embeds(config):
         progress.stage("embedding the networks")
         prepare(problem, config, config.seed, workshop)
     progress.stage("calibrating on held-out anchors")
-    config = settle(problem, config, config.seed)
     calibrator = calibrate(problem, config, workshop=workshop)
     progress.stage(f"scoring pairs ({config.method})")
     alignment = _method(config)(problem, config, config.seed, workshop)
@@ -192,15 +200,15 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
     known = {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)}
     run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
+    shelf = run.shelf(EMBEDDINGS)
+    workshop = Workshop(shelf, progress)
     settled = run.stage(
         "settle what the method leaves open",
         "model/settled.json",
         JSON,
-        lambda: settle(problem, config, config.seed).model_dump(mode="json", exclude={"engine"}),
+        lambda: settle(problem, config, config.seed, workshop).model_dump(mode="json", exclude={"engine"}),
     )
     config = Config.model_validate(settled).model_copy(update={"engine": config.engine})
-    shelf = run.shelf(EMBEDDINGS)
-    workshop = Workshop(shelf, progress)
     _embed_in(run, problem, config, workshop)
     record = run.stage(
         "calibrate on held-out anchors",
@@ -217,14 +225,11 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
         lambda: _score(problem, config, heard, workshop),
     )
     shelf.sweep()
-    if config.method == "evidence":
+    if evidenced(config.method) is not None:
         # The beliefs explain single pairs later; computed here only if a kill came between the two stages.
-        run.stage(
-            "keep the beliefs",
-            SUPPORT,
-            SPARSE,
-            lambda: (heard or [_hear(problem, config)])[0].support,
-        )
+        run.stage("keep the beliefs", SUPPORT, SPARSE, lambda: _heard(problem, config, heard, workshop).support)
+        if config.pairing.use == "yes":
+            run.stage("keep the prior", PRIOR, SPARSE, lambda: _prior(_heard(problem, config, heard, workshop)))
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
@@ -232,7 +237,7 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
     """Both networks' vectors onto the run's shelf, if the method works with any, and what a report says of them."""
-    if config.method not in EMBEDDING:
+    if not embeds(config):
         return
     known = cache(lambda: prepare(problem, config, config.seed, workshop))
     run.stage("embed the networks", TRAINING, JSON, lambda: known()["training"])
@@ -241,16 +246,21 @@ def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) ->
 
 def _score(problem: Problem, config: Config, heard: list[Evidence], workshop: Workshop) -> Alignment:
     """The method's scores; evidence is also handed out, since explanations need more than its scores."""
-    if config.method != "evidence":
+    method = evidenced(config.method)
+    if method is None:
         alignment: Alignment = _method(config)(problem, config, config.seed, workshop)
         return alignment
-    from kedge.methods.evidence import scores
-
-    heard.append(_hear(problem, config))
-    return scores(problem, heard[0])
+    scores: Alignment = method.scores(problem, _heard(problem, config, heard, workshop))
+    return scores
 
 
-def _hear(problem: Problem, config: Config) -> Evidence:
-    from kedge.methods.evidence import hear
+def _heard(problem: Problem, config: Config, heard: list[Evidence], workshop: Workshop) -> Evidence:
+    """The evidence of this run, computed once."""
+    method = evidenced(config.method)
+    if not heard and method is not None:
+        heard.append(method.hear(problem, config, config.seed, workshop))
+    return heard[0]
 
-    return hear(problem, config, config.seed)
+
+def _prior(evidence: Evidence) -> csr_array:
+    return csr_array(evidence.log_odds.shape) if evidence.prior is None else evidence.prior

@@ -15,7 +15,8 @@ from kedge.errors import KedgeError
 from kedge.link.calibrate import Calibrator
 from kedge.link.decide import decide
 from kedge.link.evidence import Evidence
-from kedge.pipeline.layout import DECIDED, PARTS, SUPPORT, TRAINING
+from kedge.methods import evidenced
+from kedge.pipeline.layout import DECIDED, PARTS, PRIOR, SUPPORT, TRAINING
 from kedge.pipeline.solution import Solution
 from kedge.store import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, from_plain, load_column, read_manifest
 from kedge.types import DECISIONS, Matches, Problem
@@ -117,11 +118,12 @@ def load_contents(directory: Path) -> Contents:
 
 def load_evidence(directory: Path, problem: Problem, config: Config) -> Evidence | None:
     """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
-    if config.method != "evidence" or not (directory / SUPPORT).exists():
+    method = evidenced(config.method)
+    if method is None or not (directory / SUPPORT).exists():
         return None
-    from kedge.methods.evidence import recall
-
-    return recall(problem, SPARSE.load(directory / SUPPORT))
+    prior = SPARSE.load(directory / PRIOR) if (directory / PRIOR).exists() else None
+    found: Evidence = method.recall(problem, SPARSE.load(directory / SUPPORT), prior)
+    return found
 
 
 def load_matches(directory: Path, candidates: int) -> pa.Table:

@@ -39,13 +39,20 @@ class Solution:
 def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, Any]:
     """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
 
+    Macro figures are at one false pair a true one, as in the paper, and at two (`_1to2`), by the same rule.
+
     `ece` compares the probability of each test account's best candidate, given that the account has a counterpart (test
     accounts have one), with whether it is the right one.
     """
     pairs = np.empty((0, 2), np.int64) if test is None else test
     matches, problem = solution.matches, solution.problem
-    true, false = evaluate.balanced_pairs(pairs, problem.right.n, problem.anchors, np.random.default_rng(seed))
-    says = partial(solution.calibrator.says_link, problem, solution.alignment)
+    draw = partial(evaluate.balanced_pairs, pairs, problem.right.n, problem.anchors)
+    true, one = draw(np.random.default_rng(seed))
+    _, two = draw(np.random.default_rng([seed, 2]), ratio=2)
+    asked_of = np.concatenate([true, one, two])
+    said_true, said_one, said_two = np.split(
+        solution.calibrator.says_link(problem, solution.alignment, asked_of), [len(true), len(true) + len(one)]
+    )
     partner = np.full(problem.left.n, -1)
     known = pairs[(pairs >= 0).all(axis=1)]
     partner[known[:, 0]] = known[:, 1]
@@ -54,7 +61,8 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     return {
         **evaluate.ranking(solution.alignment, pairs),
         **evaluate.decisions(matches.partners(), pairs),
-        **evaluate.macro(says(true), says(false)),
+        **evaluate.macro(said_true, said_one),
+        **{f"{name}_1to2": value for name, value in evaluate.macro(said_true, said_two).items()},
         "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
         "test_pairs": len(pairs),
     }

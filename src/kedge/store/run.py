@@ -55,6 +55,11 @@ def cpu_seconds() -> float:
 
 def peak_mb() -> float:
     """The largest resident memory of this process so far."""
+    # A new process inherits its parent's ru_maxrss; VmHWM is its own.
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024 / 1e6
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
 

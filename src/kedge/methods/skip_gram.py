@@ -1,15 +1,36 @@
-"""DeepWalk (KDD'14) as a yardstick: uniform random walks, then skip-gram with negative sampling, one thread."""
+"""Uniform random walks and skip-gram with negative sampling, compiled: the same seed gives the same bits."""
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+from numba import njit
 
+from kedge.config import BaselineConfig
 from kedge.types import FloatArray, Network
 
+__all__ = ["walk_vectors"]
 
-@numba.njit(cache=True)
-def _walk(indptr, indices, length, rounds, seed):
+_RATE = 0.025  # word2vec's learning rate, falling to a ten-thousandth of it
+
+
+def walk_vectors(network: Network, settings: BaselineConfig, seed: int) -> FloatArray:
+    """Vectors [n, d] of accounts that stand near each other on random walks; without edges an account has none."""
+    if network.edges == 0:
+        return np.zeros((network.n, settings.dimensions), np.float32)
+    A = network.adjacency
+    walks = _walk(A.indptr, A.indices, settings.walk_length, settings.walks, seed)
+    counts = np.bincount(walks[walks >= 0], minlength=network.n) * (network.degrees > 0)
+    share = counts**0.75
+    noise = np.random.default_rng(seed).choice(network.n, 1 << 20, p=share / share.sum()).astype(np.int32)
+    X = _skip_gram(walks, noise, settings.dimensions, network.n, settings.window, settings.negatives, _RATE, seed)
+    X[network.degrees == 0] = 0
+    vectors: FloatArray = X
+    return vectors
+
+
+@njit(cache=True)
+def _walk(indptr, indices, length, rounds, seed):  # type: ignore[no-untyped-def]
+    """`rounds` walks from every account, in a drawn order, [n rounds, length]; -1 after a dead end."""
     np.random.seed(seed)
     n = len(indptr) - 1
     walks = np.full((n * rounds, length), -1, np.int32)
@@ -28,8 +49,9 @@ def _walk(indptr, indices, length, rounds, seed):
     return walks
 
 
-@numba.njit(cache=True, fastmath=True)
-def _skip_gram(walks, noise, d, n, window, negatives, rate, seed):
+@njit(cache=True, fastmath=True)
+def _skip_gram(walks, noise, d, n, window, negatives, rate, seed):  # type: ignore[no-untyped-def]
+    """max Σ log σ(x_a · c_b) + Σ_k log σ(-x_a · c_k) over pairs (a, b) within a drawn window, by falling steps."""
     np.random.seed(seed)
     X = ((np.random.random((n, d)) - 0.5) / d).astype(np.float32)
     C = np.zeros((n, d), np.float32)
@@ -64,15 +86,3 @@ def _skip_gram(walks, noise, d, n, window, negatives, rate, seed):
                 for i in range(d):
                     x[i] += step[i]
     return X
-
-
-def embed(
-    network: Network, d: int, seed: int, rounds: int = 10, length: int = 80, window: int = 10, negatives: int = 5
-) -> FloatArray:
-    """Vectors [n, d] with the settings of the DeepWalk paper's successors (10 walks of 80, window 10, rate 0.025)."""
-    A = network.adjacency
-    walks = _walk(A.indptr, A.indices, length, rounds, seed)
-    counts = np.bincount(walks[walks >= 0], minlength=network.n) ** 0.75
-    noise = np.random.default_rng(seed).choice(network.n, 1 << 20, p=counts / counts.sum()).astype(np.int32)
-    vectors: FloatArray = _skip_gram(walks, noise, d, network.n, window, negatives, 0.025, seed)
-    return vectors

@@ -1,0 +1,47 @@
+"""Settings of the pair network and of the candidates that vectors propose."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from kedge.config.stage import Stage
+
+__all__ = ["PairingConfig"]
+
+
+class PairingConfig(Stage):
+    """How two vectors become the log-odds of a pair."""
+
+    use: Literal["auto", "yes", "no"] = Field(
+        default="auto", description="embeddings as a prior of evidence; auto: where held-back anchors clearly gain"
+    )
+    nearest: int = Field(default=20, ge=1, description="nearest accounts in the shared space that become candidates")
+    certain: float = Field(
+        default=0.8, gt=0, lt=1, description="beliefs from which a match helps to lay the spaces over each other"
+    )
+    most: float = Field(default=6.0, gt=0, description="largest log-odds that vectors alone may give a pair")
+    enough: float = Field(
+        default=0.95, gt=0, le=1, description="auto: no embedding where evidence has this mean reciprocal rank alone"
+    )
+    accounts: int = Field(
+        default=20_000, ge=0, description="auto: no embedding where both networks together have more accounts"
+    )
+
+    form: Literal["interaction", "concat"] = Field(
+        default="interaction",
+        description="what the pair network sees: |x - y|, x * y and the cosine, or both vectors (the paper's)",
+    )
+    hidden: int = Field(default=32, ge=1, description="width of the pair network's hidden layer")
+    negatives: int = Field(default=10, ge=1, description="false pairs drawn for each anchor")
+    hard: float = Field(
+        default=0.5, ge=0, le=1, description="share of false pairs taken from candidates; the others are random"
+    )
+    held_out: float = Field(
+        default=0.2, gt=0, lt=1, description="share of the anchors left out of training to tell when to stop"
+    )
+    learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
+    decay: float = Field(default=0.01, ge=0, description="how strongly weights are drawn to 0")
+    steps: int = Field(default=300, ge=1, description="training steps at most")
+    patience: int = Field(default=30, ge=1, description="steps without a better loss on the left-out anchors")

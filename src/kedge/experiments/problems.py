@@ -1,0 +1,89 @@
+"""From a cell's description to the problem and the held-out pairs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kedge.config import ReadConfig
+from kedge.errors import KedgeError
+from kedge.experiments.cells import Cut, Data, File, Pair, PlantedPair, Planting, Shares
+from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
+from kedge.synth import planted, subnetworks
+from kedge.types import IntArray, Network, Problem, Split
+
+__all__ = ["Known", "deal", "load_network", "load_pair", "make_split"]
+
+_SAMPLING, _SPLITTING = range(2)  # each use of a seed draws its own numbers
+
+
+def _seed_for(seed: int, use: int) -> int:
+    return int(np.random.SeedSequence([seed, use]).generate_state(1, np.uint64)[0] >> 1)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A pair as read: every anchor that may be observed, and the test pairs where they are given."""
+
+    problem: Problem
+    test: IntArray | None
+    notes: tuple[str, ...] = ()
+
+
+def load_network(source: File | Planting) -> Network:
+    """A single network: read, or planted as the society that both sides of a planted pair show."""
+    if isinstance(source, File):
+        return read_network(source.path)[0]
+    n, m = source.accounts, source.edges
+    return planted(n, n, n, m, m, 1.0, source.seed).left
+
+
+def load_pair(pair: Pair, reading: ReadConfig) -> Known:
+    """A pair of files."""
+    left, _ = read_network(pair.left.path, reading)
+    right, _ = read_network(pair.right.path, reading)
+    columns = read_pairs(pair.anchors.path, reading)
+    resolved = resolve_pairs(columns, left, right)
+    problem = build_problem(left, right, resolved, columns, reading.contradictory)
+    notes = [f"anchors: {note}" for note in resolved.report.notes]
+    if pair.test is None:
+        return Known(problem, None, tuple(notes))
+    test, more = resolve_test(read_pairs(pair.test.path, reading), problem)
+    return Known(problem, test, (*notes, *more))
+
+
+def deal(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArray]:
+    """Observed and held-out anchors. One order a seed, so fewer observed ones are a part of more, and the held-out
+    ones stay the same."""
+    order = np.random.default_rng(_seed_for(seed, _SPLITTING)).permutation(len(anchors))
+    held = round(shares.test * len(anchors))
+    observed = min(round(shares.train * len(anchors)), len(anchors) - held)
+    if not held or not observed:
+        raise KedgeError(
+            f"{len(anchors)} anchors leave {observed} to learn from and {held} to test on",
+            remedy="give more anchors or another share",
+        )
+    return anchors[order[:observed]], anchors[order[len(anchors) - held :]]
+
+
+def make_split(data: Data, shares: Shares | None, seed: int, reading: ReadConfig) -> Split:
+    """The problem that the method sees, and the pairs that only the evaluation sees."""
+    if isinstance(data, Cut):
+        made = subnetworks(load_network(data.network), data.alpha_s, data.alpha_c, _seed_for(seed, _SAMPLING))
+        problem, test = Problem(made.left, made.right, made.anchors), None
+    elif isinstance(data, PlantedPair):
+        n, m = data.accounts, data.edges
+        made = planted(n, n, data.anchors, m, m, data.overlap, data.seed)
+        problem, test = Problem(made.left, made.right, made.anchors), None
+    else:
+        known = load_pair(data, reading)
+        problem, test = known.problem, known.test
+    if test is not None:
+        return Split(problem, test)
+    if shares is None:
+        raise ValueError("a pair without test pairs needs shares")
+    observed, held = deal(problem.anchors, shares, seed)
+    # An account without edges is in the networks only because it is anchored: held out, nobody can know of it.
+    lonely = (problem.left.degrees[held[:, 0]] == 0) | (problem.right.degrees[held[:, 1]] == 0)
+    return Split(Problem(problem.left, problem.right, observed), np.where(lonely[:, None], -1, held))

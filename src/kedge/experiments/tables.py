@@ -1,0 +1,128 @@
+"""Mean and spread over seeds, and tables of them: Markdown, CSV, JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from kedge.experiments.measure import FIGURES, Measured
+
+__all__ = ["WORDS", "Entry", "Summary", "csv_text", "markdown_table", "shown", "summarise"]
+
+WORDS: Final[Mapping[str, str]] = {
+    "macro_precision": "Macro Precision",
+    "macro_f1": "Macro F1",
+    "macro_recall": "Macro Recall",
+    "macro_f1_1to2": "Macro F1 at 1:2",
+    "hits1": "Hits@1",
+    "hits5": "Hits@5",
+    "hits10": "Hits@10",
+    "hits30": "Hits@30",
+    "mrr": "MRR",
+    "matched_hits1": "matched",
+    "precision": "precision of the assignments",
+    "ece": "ECE",
+}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A method over its seeds: means, sample standard deviations (None with one seed), mean CPU, largest memory.
+
+    `seeds` counts the cells that gave figures; `reason` says why others did not.
+    """
+
+    seeds: int
+    mean: Mapping[str, float | None] = field(default_factory=dict)
+    spread: Mapping[str, float | None] = field(default_factory=dict)
+    cpu_seconds: float | None = None
+    scoring_seconds: float | None = None
+    peak_mb: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of an experiment: a method at a point, what was measured, and what the paper prints there."""
+
+    point: str
+    method: str
+    summary: Summary
+    paper: Mapping[str, float] = field(default_factory=dict)
+
+    def plain(self) -> dict[str, Any]:
+        """As what JSON can say."""
+        return asdict(self)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+def _spread(values: Sequence[float]) -> float | None:
+    """The sample standard deviation, with n - 1 below."""
+    if len(values) < 2:
+        return None
+    middle = math.fsum(values) / len(values)
+    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
+
+
+def summarise(cells: Sequence[Measured], names: Sequence[str] = FIGURES) -> Summary:
+    """The cells of one method at one point, one a seed."""
+    good = [cell for cell in cells if cell.status == "ok" and cell.figures is not None]
+    reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.status != "ok"))
+    columns = {
+        name: [value for cell in good if (value := (cell.figures or {}).get(name)) is not None] for name in names
+    }
+    return Summary(
+        seeds=len(good),
+        mean={name: _mean(values) for name, values in columns.items()},
+        spread={name: _spread(values) for name, values in columns.items()},
+        cpu_seconds=_mean([cell.cpu_seconds for cell in good if cell.cpu_seconds is not None]),
+        scoring_seconds=_mean([cell.scoring_seconds for cell in good if cell.scoring_seconds is not None]),
+        peak_mb=max((cell.peak_mb for cell in good if cell.peak_mb is not None), default=None),
+        reason="; ".join(reasons),
+    )
+
+
+def shown(summary: Summary, name: str, digits: int = 3, brief: bool = False) -> str:
+    """A mean with its spread, for people: 0.912 ± 0.004; brief, where a terminal is narrow: .912±.004."""
+    mean, spread = summary.mean.get(name), summary.spread.get(name)
+    if mean is None:
+        return "–"
+    said = [f"{value:.{digits}f}" for value in (mean, spread) if value is not None]
+    return "±".join(text.removeprefix("0") for text in said) if brief else " ± ".join(said)
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown; a bar in a cell would end it."""
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    rule = "|" + "|".join(["---"] + ["---:"] * (len(columns) - 1)) + "|"
+    return "\n".join([line(columns), rule, *(line(row) for row in rows)]) + "\n"
+
+
+def csv_text(entries: Sequence[Entry]) -> str:
+    """One line a point, method and metric: mean, spread, seeds and the paper's own figure."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["point", "method", "metric", "mean", "spread", "seeds", "paper", "reason"])
+    for entry in entries:
+        summary = entry.summary
+        figures: dict[str, tuple[float | None, float | None]] = {
+            name: (mean, summary.spread.get(name)) for name, mean in summary.mean.items()
+        }
+        figures |= {name: (getattr(summary, name), None) for name in ("cpu_seconds", "scoring_seconds", "peak_mb")}
+        for name, (mean, spread) in figures.items():
+            said = ["" if value is None else f"{value:.6g}" for value in (mean, spread)]
+            paper = entry.paper.get(name)
+            writer.writerow(
+                [entry.point, entry.method, name, *said, summary.seeds, "" if paper is None else paper, summary.reason]
+            )
+    return file.getvalue()

@@ -1,0 +1,188 @@
+"""The pair network (section 2.6): do two vectors in one space belong to one person?
+
+    z(u, v) = relu(φ(x_u, y_v) W_1 + b_1) W_2 + b_2,      loss = cross-entropy of σ(z) against "is an anchor"
+
+`concat`, the paper's:  φ = x ⊕ y.      `interaction`:  φ = |x - y| ⊕ x ∘ y ⊕ cos(x, y) [⊕ evidence(u, v)].
+
+Each column of φ is brought to mean 0 and spread 1 over the training pairs. With r false pairs drawn for each true one,
+z + log r is the log-likelihood ratio of "same person" against "drawn as a false pair": what evidence wants as a prior.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from kedge.config import PairingConfig
+from kedge.linalg import unit_rows
+from kedge.link.pair_examples import Examples, draw_examples
+from kedge.types import FloatArray, IntArray, as_pairs
+
+__all__ = ["FEWEST_ANCHORS", "PairNetwork", "features", "fit_pair_network", "train_pair_network"]
+
+Form = Literal["interaction", "concat"]
+FEWEST_ANCHORS = 2  # one to learn from, one to tell when to stop
+
+_BLOCK = 65_536  # pairs scored at once
+_LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs says nothing
+
+
+@dataclass(frozen=True)
+class PairNetwork:
+    """A trained pair network: plain arrays, without torch.
+
+    `middle` and `spread` [f] scale φ; `W_1` [f, h], `b_1` [h], `W_2` [h], `b_2`; `base` is log r. `trained` is False
+    where anchors were too few: then every pair has log-odds 0. `losses` are those of training and of the anchors left
+    out, one a step.
+    """
+
+    form: Form
+    middle: FloatArray
+    spread: FloatArray
+    W_1: FloatArray
+    b_1: FloatArray
+    W_2: FloatArray
+    b_2: float
+    base: float
+    trained: bool = True
+    losses: tuple[tuple[float, float], ...] = ()
+
+    def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray, evidence: FloatArray | None = None) -> FloatArray:
+        """z + base of each (row of X, row of Y) in `pairs`, [m]; a block of pairs at a time."""
+        rows, columns = as_pairs(pairs).T
+        if not self.trained:
+            return np.zeros(len(rows), np.float32)
+        result = np.empty(len(rows), np.float32)
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            heard = None if evidence is None else evidence[part]
+            phi = (features(self.form, X[rows[part]], Y[columns[part]], heard) - self.middle) / self.spread
+            result[part] = np.maximum(phi @ self.W_1 + self.b_1, 0) @ self.W_2 + self.b_2 + self.base
+        return result
+
+    def arrays(self) -> dict[str, Any]:
+        """All of it as named arrays, for a file."""
+        kept = ("middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained", "form")
+        return {name: np.asarray(getattr(self, name)) for name in kept}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> PairNetwork:
+        """The network that `arrays` was made of, without its losses."""
+        form: Form = "concat" if str(arrays["form"]) == "concat" else "interaction"
+        return cls(
+            form=form,
+            middle=arrays["middle"],
+            spread=arrays["spread"],
+            W_1=arrays["W_1"],
+            b_1=arrays["b_1"],
+            W_2=arrays["W_2"],
+            b_2=float(arrays["b_2"]),
+            base=float(arrays["base"]),
+            trained=bool(arrays["trained"]),
+        )
+
+
+def features(form: Form, x: FloatArray, y: FloatArray, evidence: FloatArray | None = None) -> FloatArray:
+    """φ of m pairs of vectors, [m, f]."""
+    if form == "concat":
+        return np.concatenate([x, y], axis=1)
+    cosine = np.einsum("ij,ij->i", unit_rows(x), unit_rows(y))[:, None]
+    columns = [np.abs(x - y), x * y, cosine]
+    return np.concatenate(columns if evidence is None else [*columns, evidence[:, None].astype(x.dtype)], axis=1)
+
+
+def fit_pair_network(train: Examples, held: Examples, config: PairingConfig, seed: int) -> PairNetwork:
+    """Adam on the cross-entropy of `train` until that of `held` stops falling; the best step's weights are kept.
+
+    True and false pairs have the shares in which they were drawn. The output starts at 0, so that a network that learns
+    nothing says nothing.
+    """
+    true = float(train.matched.sum())
+    false = len(train.matched) - true
+    if true < 1 or false < 1 or held.matched.sum() < 1:
+        return _silent(config.form)
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+
+    phi = features(config.form, train.left, train.right, train.evidence)
+    middle, spread = phi.mean(axis=0), phi.std(axis=0)
+    spread = np.where(spread > _LEAST_SPREAD, spread, 1.0).astype(phi.dtype)
+    inputs = [
+        torch.as_tensor((features(config.form, part.left, part.right, part.evidence) - middle) / spread).float()
+        for part in (train, held)
+    ]
+    labels = [torch.as_tensor(part.matched).float() for part in (train, held)]
+    base = math.log(false / true)
+    draw = torch.Generator().manual_seed(seed)
+    width = phi.shape[1]
+    W_1 = (torch.randn(width, config.hidden, generator=draw) / math.sqrt(width)).requires_grad_()
+    b_1 = torch.zeros(config.hidden, requires_grad=True)
+    W_2 = torch.zeros(config.hidden, requires_grad=True)
+    b_2 = torch.tensor(-base, requires_grad=True)
+    weights = [W_1, b_1, W_2, b_2]
+    groups: list[dict[str, Any]] = [{"params": [W_1, W_2]}, {"params": [b_1, b_2], "weight_decay": 0.0}]
+    adam = torch.optim.AdamW(
+        groups,
+        lr=config.learning_rate,
+        weight_decay=config.decay,
+    )
+
+    def logits(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x @ W_1 + b_1) @ W_2 + b_2
+
+    def snapshot() -> list[Any]:
+        return [weight.detach().numpy().copy() for weight in weights]
+
+    losses: list[tuple[float, float]] = []
+    with torch.no_grad():
+        best, best_step, kept = float(cross_entropy(logits(inputs[1]), labels[1])), 0, snapshot()
+    for step in range(1, config.steps + 1):
+        adam.zero_grad()
+        loss = cross_entropy(logits(inputs[0]), labels[0])
+        loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
+        adam.step()
+        with torch.no_grad():
+            losses.append((float(loss), float(cross_entropy(logits(inputs[1]), labels[1]))))
+        if losses[-1][1] < best:
+            best, best_step, kept = losses[-1][1], step, snapshot()
+        elif step - best_step >= config.patience:
+            break
+    return PairNetwork(
+        config.form, middle, spread, kept[0], kept[1], kept[2], float(kept[3]), base, True, tuple(losses)
+    )
+
+
+def _silent(form: Form) -> PairNetwork:
+    """The network that says nothing of any pair."""
+    empty = np.zeros(0, np.float32)
+    return PairNetwork(form, empty, empty, empty.reshape(0, 0), empty, empty, 0.0, 0.0, trained=False)
+
+
+def train_pair_network(
+    X: FloatArray,
+    Y: FloatArray,
+    anchors: IntArray,
+    config: PairingConfig,
+    seed: int,
+    candidates: IntArray | None = None,
+    evidence: Mapping[tuple[int, int], float] | None = None,
+) -> PairNetwork:
+    """A pair network from vectors in one space and the anchors, a share of which tells when to stop.
+
+    `candidates` [m, 2] are pairs that look alike and give the hard false pairs; `evidence` the log-odds of some pairs.
+    With fewer than `FEWEST_ANCHORS` anchors there is nothing to learn from: the network says nothing of any pair.
+    """
+    known = as_pairs(anchors)
+    if len(known) < FEWEST_ANCHORS:
+        return _silent(config.form)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(known))
+    count = min(max(round(config.held_out * len(known)), 1), len(known) - 1)
+    held, train = (
+        draw_examples(X, Y, known[part], config, rng, candidates, evidence) for part in (order[:count], order[count:])
+    )
+    return fit_pair_network(train, held, config, seed)

@@ -1,0 +1,36 @@
+"""HGNN (Feng, You, Zhang, Ji, Gao; AAAI 2019) trained on edges (the KDD paper's Eq. 10), then the shared phase 2.
+
+    X' = σ(D_v^-1/2 H W D_e^-1 H^T D_v^-1/2 X Θ)
+
+It is MGCN's upper level alone with theta = edge. Deviations: W = I, as the authors set it; as MGCN's default
+(`config.mgcn`): free first vectors, σ = identity and Θ = I, unit vectors; the hypergraph is that of
+`config.hypergraph`, by default each account's nearest; no labels, so trained on edges. Cost: `mgcn.steps`
+products with H (n · nearest · d) and n · pool · d; no n × n matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kedge.alignment import VectorAlignment
+from kedge.config import Config
+from kedge.hypergraph import build_hypergraph
+from kedge.methods.edge_likelihood import vectors_by_edges
+from kedge.methods.embedded import align_vectors
+from kedge.methods.every_pair import need_anchors
+from kedge.types import Hypergraph, Network, Problem
+
+__all__ = ["align"]
+
+
+def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+    """Both networks convolved by themselves, the right one moved into the left one's space (Eq. 11)."""
+    need_anchors(problem, "hgnn")
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
+
+    def draw(network: Network, side: int) -> Hypergraph:
+        return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
+
+    changes = {"levels": "hypergraph", "theta": "edge"}
+    left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
+    return align_vectors(problem, left, right, seeds[2])

@@ -1,0 +1,57 @@
+"""PALE (Man, Shen, Liu, Jin, Cheng; IJCAI 2016) with its linear map: edge likelihood, then the shared phase 2.
+
+Networks are extended first: an edge between two anchored accounts on one side becomes one on the other.
+Vectors maximise Σ_edges log σ(u_i · u_j) + Σ_k log σ(-u_i · u_k), the map minimises Σ_anchors |φ(x) - y|^2.
+
+Deviations: the map goes from right to left and has a bias and a ridge chosen on held-back anchors, as for every
+embedding method; edges and noise weigh alike and vectors have one length, as in MGCN's default (`config.mgcn`), of
+which this is the first layer's input alone. Cost: `mgcn.steps` products of |E| d and n · pool · d; no n × n matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from kedge.alignment import VectorAlignment
+from kedge.config import Config
+from kedge.methods.edge_likelihood import vectors_by_edges
+from kedge.methods.embedded import align_vectors
+from kedge.methods.every_pair import need_anchors
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, Problem
+
+__all__ = ["align", "embed", "extend"]
+
+
+def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+    """Both extended networks embedded, the right one moved into the left one's space (Eq. 11)."""
+    need_anchors(problem, "pale")
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
+    left, right = embed(problem, config, seeds)
+    return align_vectors(problem, left, right, seeds[2])
+
+
+def extend(problem: Problem) -> Problem:
+    """The problem whose networks have each other's edges among anchored accounts."""
+    mine, other = problem.anchors.T
+    left = _with_edges(problem.left, mine, csr_array(problem.right.adjacency[other][:, other]))
+    right = _with_edges(problem.right, other, csr_array(problem.left.adjacency[mine][:, mine]))
+    return Problem(left, right, problem.anchors, problem.rejected)
+
+
+def _with_edges(network: Network, anchored: IntArray, among: csr_array) -> Network:
+    """The network with an edge between anchored accounts wherever `among` has one."""
+    rows = np.repeat(np.arange(len(anchored)), np.diff(among.indptr))
+    ends = (anchored[rows], anchored[among.indices])
+    added = csr_array((np.ones(len(rows), np.float32), ends), shape=network.adjacency.shape)
+    return Network(csr_array(network.adjacency.maximum(added)), network.ids)
+
+
+def embed(problem: Problem, config: Config, seeds: list[int]) -> tuple[FloatArray, FloatArray]:
+    """Left and right vectors of the extended networks, [n, d]."""
+
+    def nothing(network: Network, side: int) -> Hypergraph:
+        del side
+        return Hypergraph(csr_array(np.ones((network.n, 1), np.float32)))
+
+    return vectors_by_edges(extend(problem), config, seeds, "pale", {"levels": "none", "dropout": 0.0}, nothing)

@@ -1,0 +1,51 @@
+"""Candidates by nearness: exact search is brute force, approximate search says how much it misses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kedge.link.candidates import nearest_pairs
+
+
+def brute_force(X: np.ndarray, Y: np.ndarray, k: int) -> set[tuple[int, int]]:
+    cosine = (X / np.linalg.norm(X, axis=1)[:, None]) @ (Y / np.linalg.norm(Y, axis=1)[:, None]).T
+    forth = {(u, int(v)) for u in range(len(X)) for v in np.argsort(-cosine[u])[:k]}
+    return forth | {(int(u), v) for v in range(len(Y)) for u in np.argsort(-cosine[:, v])[:k]}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 8), st.integers(0, 99))
+def test_exact_search_is_brute_force(n, m, k, seed):
+    rng = np.random.default_rng(seed)
+    X, Y = rng.normal(size=(n, 4)), rng.normal(size=(m, 4))
+    found = nearest_pairs(X, Y, k)
+    assert set(map(tuple, found.pairs.tolist())) == brute_force(X, Y, k)
+    assert found.recall == 1.0
+
+
+def test_the_recall_of_approximate_search_is_what_it_misses():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(400, 8)).astype(np.float32), rng.normal(size=(400, 8)).astype(np.float32)
+    rough, exact = nearest_pairs(X, Y, 5, exact_up_to=10), nearest_pairs(X, Y, 5)
+    truth = set(map(tuple, exact.pairs.tolist()))
+    share = len(truth & set(map(tuple, rough.pairs.tolist()))) / len(truth)
+    assert 0.1 < rough.recall < 1
+    assert rough.recall == pytest.approx(share, abs=0.15)  # a pair may be found from its other side
+
+
+def test_only_the_accounts_asked_for_look_and_are_found():
+    X = np.eye(6, dtype=np.float32)
+    found = nearest_pairs(X, X, 2, np.array([1, 2]), np.array([2, 3, 4])).pairs
+    assert set(found[:, 0]) <= {1, 2}
+    assert set(found[:, 1]) <= {2, 3, 4}
+    assert (2, 2) in set(map(tuple, found.tolist()))
+
+
+def test_accounts_without_a_vector_stand_nowhere():
+    X = np.eye(4, dtype=np.float32)
+    X[0] = 0
+    assert 0 not in nearest_pairs(X, X, 3).pairs
+    assert nearest_pairs(np.zeros((3, 2)), np.ones((3, 2)), 2).pairs.shape == (0, 2)

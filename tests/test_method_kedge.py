@@ -1,0 +1,111 @@
+"""Evidence with embeddings as its prior: when it is used, what it adds, and inputs with nothing to say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from graphs import communities, relabel
+
+from kedge.config import resolve
+from kedge.embedding import network
+from kedge.link.evidence import propagate
+from kedge.link.prior import certain_pairs, embedded_prior
+from kedge.methods import METHODS, evidenced, settle
+from kedge.methods import kedge as method
+from kedge.types import Network, Problem
+from kedge.workshop import Workshop
+
+QUICK = ["method=kedge", "mgcn.steps=20", "mgcn.dimensions=16", "evidence.rounds=5"]
+
+
+def planted(anchors: int, n: int = 120, seed: int = 0) -> Problem:
+    """A network of communities and a relabelled copy."""
+    made = communities(n, 6, 0.3, 0.01, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    pairs = np.column_stack([order, np.arange(n)])
+    return Problem(made, relabel(made, order), np.random.default_rng(seed + 1).permutation(pairs)[:anchors])
+
+
+def test_few_anchors_leave_it_at_evidence_alone():
+    problem = planted(6)
+    settled = settle(problem, resolve(assignments=QUICK), 0)
+    assert settled.pairing.use == "no"
+    together = METHODS["kedge"](problem, settled, 0)
+    alone = METHODS["evidence"](problem, settled.model_copy(update={"method": "evidence"}), 0)
+    np.testing.assert_array_equal(together.scores.toarray(), alone.scores.toarray())
+
+
+def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("embedded")
+
+    monkeypatch.setattr(method, "embed_both", refuse)
+    assert settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
+    assert settle(planted(30), resolve(assignments=[*QUICK, "pairing.accounts=10"]), 0).pairing.use == "no"
+
+
+def test_what_is_settled_is_not_chosen_again():
+    problem = planted(30)
+    once = settle(problem, resolve(assignments=QUICK), 0)
+    assert once.pairing.use in ("yes", "no")
+    assert settle(problem, once, 0) == once
+
+
+def test_vectors_are_learnt_once_for_all_runs_on_the_same_networks(monkeypatch):
+    calls = []
+    train = network.train_alone
+    monkeypatch.setattr(network, "train_alone", lambda *a: calls.append(1) or train(*a))
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "seed=77"])
+    workshop = Workshop()
+    for anchors in (20, 30):
+        METHODS["kedge"](planted(anchors), config, anchors, workshop)
+    assert len(calls) == 2
+
+
+def test_the_prior_is_heard_and_kept():
+    problem = planted(30)
+    heard = method.hear(problem, resolve(assignments=[*QUICK, "pairing.use=yes"]), 0)
+    assert heard.prior is not None
+    assert heard.prior.nnz > 0
+    assert heard.prior.data.min() > 0
+    assert heard.prior.data.max() <= 6
+    assert not np.isin(heard.prior.tocoo().row, problem.anchors[:, 0]).any()
+
+
+def test_certain_pairs_begin_with_the_anchors():
+    problem = planted(40)
+    evidence = propagate(problem, resolve().evidence)
+    sure = certain_pairs(problem, evidence, 0.8)
+    np.testing.assert_array_equal(sure[:40], problem.anchors)
+    assert len(np.unique(sure[:, 0])) == len(sure)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_a_prior_of_too_few_pairs_is_empty(count):
+    problem = planted(count)
+    evidence = propagate(problem, resolve().evidence)
+    X = np.random.default_rng(0).normal(size=(120, 4)).astype(np.float32)
+    config = resolve(assignments=["pairing.certain=0.999999999"]).pairing
+    assert embedded_prior(problem, X, X, evidence, config, 0).nnz == 0
+
+
+def test_equal_vectors_speak_for_no_pair_more_than_another():
+    problem = planted(30)
+    X = np.ones((120, 4), np.float32)
+    prior = embedded_prior(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing, 0)
+    assert prior.nnz == 0 or np.ptp(prior.data) < 1e-4
+
+
+@pytest.mark.parametrize("anchors", [0, 1, 12])
+def test_networks_without_edges_are_answered(anchors):
+    empty = Network.from_edges([], 20)
+    same = np.column_stack([np.arange(anchors)] * 2)
+    config = resolve(assignments=[*QUICK, "pairing.use=yes"])
+    scores = METHODS["kedge"](Problem(empty, empty, same), config, 0).scores
+    assert np.isfinite(scores.data).all()
+
+
+def test_only_methods_that_can_say_why_are_evidenced():
+    assert evidenced("mgcn") is None
+    for name in ("evidence", "kedge"):
+        assert all(hasattr(evidenced(name), part) for part in ("hear", "scores", "recall", "settle"))
