@@ -53,7 +53,7 @@ def own_peak_mb() -> float:
 
 
 def measure_tree(*command: str, env: dict[str, str] | None = None) -> Measured:
-    """The same for a command with children: memory is that of all its processes together, looked at five times a second."""
+    """The same for a command with children: memory of all its processes together, looked at five times a second."""
     whole = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
     with tempfile.TemporaryFile("w+") as out:
         work = subprocess.Popen(command, stdout=out, env=whole)
