@@ -42,6 +42,7 @@ bench: $(STAMP) $(BROWSER)
 
 bench-accuracy: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/calibration.py
 
 clean:

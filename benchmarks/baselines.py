@@ -34,7 +34,7 @@ def read_pairs(path: Path) -> list[list[str]]:
     return [line.split("\t")[:2] for line in path.read_text().splitlines()]
 
 
-def measure(folder: Path, split: str, method: str) -> dict[str, float]:
+def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float]:
     """One method on one split, in this process."""
     import warnings
 
@@ -63,7 +63,7 @@ def measure(folder: Path, split: str, method: str) -> dict[str, float]:
     small = Network.from_edges(groups, 80)
     METHODS[method](Problem(small, small, [(i, i) for i in range(20)]), Config(), 0)
     began = time.process_time()
-    alignment = METHODS[method](problem, Config(), 0)
+    alignment = METHODS[method](problem, Config(), seed)
     seconds = time.process_time() - began
     found = evaluate.ranking(alignment, held)
     return {**{name: found[name] for name in ("hits1", "hits10", "mrr")}, "cpu": seconds}
@@ -98,11 +98,12 @@ def main() -> None:
     parser.add_argument("--pairs", default="arenas95,cora")
     parser.add_argument("--methods", default="", help="comma-separated; all by default")
     parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         pair, split, method = options.one
-        print(json.dumps(measure(options.data / "pairs" / pair, split, method)))
+        print(json.dumps(measure(options.data / "pairs" / pair, split, method, options.seed)))
         return
     from kedge.methods import METHODS
 
@@ -114,7 +115,8 @@ def main() -> None:
     for pair in options.pairs.split(","):
         split = "off20" if (options.data / "pairs" / pair / "splits" / "off20").is_dir() else "r20_s0"
         for method in [name for name in options.methods.split(",") if name] or list(METHODS):
-            command = [sys.executable, __file__, "--data", str(options.data), "--one", pair, split, method]
+            command = [sys.executable, __file__, "--data", str(options.data), "--seed", str(options.seed)]
+            command += ["--one", pair, split, method]
             one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
             if done.returncode:

@@ -1,9 +1,10 @@
-"""DALAUP's queries (IJCAI 2019, section 3.3): which pairs to ask about next, for any method and any oracle.
+"""DALAUP's queries (IJCAI 2019): which pairs to ask about next, for any method and any oracle.
 
 Three strategies say how useful an answer about a left account would be: `entropy`, how evenly its best candidates share
 the belief, averaged with its neighbours'; `cosine`, how high its best candidate scores; `error`, how many of its
 neighbours are unsure and would learn from the answer. A bandit (EXP3) chooses between them by what each has
-brought so far, and forgets old rewards (its time-sensitive form).
+brought so far, and forgets old rewards. The strategies' names and their bandit are those of the paper;
+their formulas are kedge's reading of a summary of it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Gravity-inspired graph autoencoder (Salha, Limnios, Hennequin, Tran, Vazirgiannis; CIKM 2019), then phase 2.
 
-Encoder: a graph convolution over one-hot accounts gives each a place z_i and a mass m_i, (Z, m) = Â tanh(Â W_0) W_1
-(Eq. 5). Decoder: the more massive and the nearer j is, the likelier i joins it (Eq. 10),
+Encoder: a graph convolution over one-hot accounts gives each a place z_i and a mass m_i, (Z, m) = Â tanh(Â W_0) W_1.
+Decoder: the more massive and the nearer j is, the likelier i joins it,
 
     Â_ij = σ(m_j - λ log |z_i - z_j|^2),    λ = 1
 

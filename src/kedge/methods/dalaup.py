@@ -1,14 +1,15 @@
 """DALAUP (Cheng, Zhou, Yang, Wu, Li, Tan, Guo; IJCAI 2019): joint vectors of both networks, made for active learning.
 
 Both networks are encoded and decoded by networks that share parameters; anchors shall have the same code, other pairs
-not (section 3.2):
+not:
 
     Z = tanh(Â E + b),    reconstruction of the rows of A from Z  +  Σ_anchors (1 - cos) + Σ_drawn pairs max(0, cos)
 
-Deviations. A batch run has nobody to ask, so `align` trains once on the given anchors; the paper's queries are in
-`kedge.methods.active`, which takes any oracle. The paper convolves along the order of accounts, which carries no
-meaning here: the shared parameters are instead the rows of E that the two accounts of an anchor have in common. Each
-step reconstructs a drawn pool of columns in place of all.
+Written after the authors' published code and a summary of the paper. Deviations: a batch run has nobody to ask, so
+`align` trains once on the given anchors; the paper's queries are in `kedge.methods.active`, which takes any oracle.
+The paper's code convolves along the order of accounts, which carries no meaning here: the shared parameters are
+instead the rows of E that the two accounts of an anchor have in common. Each step reconstructs a drawn pool of
+columns in place of all.
 
 Cost: `baselines.steps` products of |E| d and n · pool · d; no n × n matrix.
 """

@@ -1,6 +1,6 @@
 """DeepLink (Zhou, Liu, Zhang, Trajcevski, Zhong, Zhang; INFOCOM 2018): walks and skip-gram, then dual maps.
 
-Two perceptrons φ: left -> right and ψ: right -> left learn together (section IV). Unsupervised: ψ(φ(x)) ≈ x and
+Two perceptrons φ: left -> right and ψ: right -> left learn together. Unsupervised: ψ(φ(x)) ≈ x and
 φ(ψ(y)) ≈ y for all accounts, as an autoencoder; supervised: φ(x) ≈ y and ψ(y) ≈ x for anchors.
 
     min Σ_anchors (1 - cos(φ(x), y)) + (1 - cos(ψ(y), x)) + Σ_accounts (1 - cos(ψ(φ(x)), x)) + (1 - cos(φ(ψ(y)), y))

@@ -1,8 +1,8 @@
-"""DeepWalk (Perozzi, Al-Rfou, Skiena; KDD 2014, Algorithm 1 and 2), each network by itself, then the shared phase 2.
+"""DeepWalk (Perozzi, Al-Rfou, Skiena; KDD 2014), each network by itself, then the shared phase 2.
 
 Deviations: negative sampling (word2vec) in place of hierarchical softmax, as its successors do; walks, their length and
 the window as in `baselines` (10, 40 and 5; the paper: 80, 40 and 10). Cost: walks · length · window · negatives · d for
-each account, about 8 s of CPU for 10,000 accounts; no n × n matrix.
+each account, 6 s of CPU for the 2,270 accounts of arenas95; no n × n matrix.
 """
 
 from __future__ import annotations

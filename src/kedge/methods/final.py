@@ -1,4 +1,4 @@
-"""FINAL (Zhang, Tong; KDD 2016), FINAL-N without attributes: aligned pairs have aligned neighbours (Eq. 5 and 7).
+"""FINAL (Zhang, Tong; KDD 2016), FINAL-N without attributes: aligned pairs have aligned neighbours.
 
     s = α D^-1/2 (A_2 ⊗ A_1) D^-1/2 s + (1 - α) h,    D = D_2 ⊗ D_1,    α = 0.82
 

@@ -1,4 +1,4 @@
-"""HGNN (Feng, You, Zhang, Ji, Gao; AAAI 2019, Eq. 10) trained on edges (the paper's Eq. 10), then the shared phase 2.
+"""HGNN (Feng, You, Zhang, Ji, Gao; AAAI 2019) trained on edges (the KDD paper's Eq. 10), then the shared phase 2.
 
     X' = σ(D_v^-1/2 H W D_e^-1 H^T D_v^-1/2 X Θ)
 

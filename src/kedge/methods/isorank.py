@@ -1,4 +1,4 @@
-"""IsoRank (Singh, Xu, Berger; PNAS 2008, Eq. 1 and 4): two accounts are alike if their neighbours are.
+"""IsoRank (Singh, Xu, Berger; PNAS 2008): two accounts are alike if their neighbours are.
 
     R(i, j) = α Σ_{u in N(i)} Σ_{v in N(j)} R(u, v) / (d_u d_v) + (1 - α) E(i, j),    α = 0.6
 

@@ -1,7 +1,7 @@
 """MAH (Tan, Guan, Cai, Qin, Bu, Chen; AAAI 2014): manifold alignment on hypergraph.
 
 Every account and its neighbours are a hyperedge. Accounts in the same hyperedge shall stand near each other, anchored
-accounts at the same place: Y minimises tr(Y^T Δ Y) with Y^T Y = I, where (Eq. 2 and 5)
+accounts at the same place: Y minimises tr(Y^T Δ Y) with Y^T Y = I, where
 
     Δ = I - D_v^-1/2 H W D_e^-1 H^T D_v^-1/2
 
@@ -9,7 +9,7 @@ over both networks together, so Y is U, the leading singular vectors of D_v^-1/2
 
 Deviations: anchors are hard (the two accounts are one vertex), where the paper weighs their distance by μ; W = I; one
 hyperedge for each account, where the paper samples; the common places go through the shared phase 2, since Euclid's
-distance finds the anchored neighbours of an account before its partner (Hits@1 on arenas95 0.00, with phase 2 0.58).
+distance finds the anchored neighbours of an account before its partner.
 
 Cost: a truncated singular value decomposition, O((n + |E|) d) a step of Lanczos; no n × n matrix.
 """

@@ -1,7 +1,7 @@
 """NetAlign (Bayati, Gerritsen, Gleich, Saberi, Wang; ICDM 2009): belief propagation for overlapping edges.
 
 Among candidate pairs L it seeks a one-to-one matching x that maximises α w·x + β/2 x·S x, where S marks pairs of
-candidates that are an edge on both sides (squares). Messages (section III, Algorithm 1), damped by 0.99^t:
+candidates that are an edge on both sides (squares). Messages, damped by 0.99^t:
 
     F = bound_[0, β](β S + S_t^T)          d = α w + F e
     y = d - othermaxcol(z)    z = d - othermaxrow(y)    S_t = diag(y + z - d) S - F,    α = β = 1

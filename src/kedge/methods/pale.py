@@ -1,8 +1,7 @@
 """PALE (Man, Shen, Liu, Jin, Cheng; IJCAI 2016) with its linear map: edge likelihood, then the shared phase 2.
 
-Networks are extended first (section 3.3): an edge between two anchored accounts on one side becomes one on the other.
-Vectors maximise Σ_edges log σ(u_i · u_j) + Σ_k log σ(-u_i · u_k) (Eq. 4), the map minimises Σ_anchors |φ(x) - y|^2
-(Eq. 6).
+Networks are extended first: an edge between two anchored accounts on one side becomes one on the other.
+Vectors maximise Σ_edges log σ(u_i · u_j) + Σ_k log σ(-u_i · u_k), the map minimises Σ_anchors |φ(x) - y|^2.
 
 Deviations: the map goes from right to left and has a bias and a ridge chosen on held-back anchors, as for every
 embedding method; edges and noise weigh alike and vectors have one length, as in MGCN's default (`config.mgcn`), of

@@ -1,6 +1,6 @@
 """PALE (Man et al., IJCAI 2016) with its second map: the vectors of `pale`, moved by a perceptron with a hidden layer.
 
-    min Σ_anchors |φ(x) - y|^2,    φ(x) = W_2 tanh(W_1 x + b_1) + b_2    (Eq. 6)
+    min Σ_anchors |φ(x) - y|^2,    φ(x) = W_2 tanh(W_1 x + b_1) + b_2
 
 Deviations: those of `pale`; 2 d hidden units; training stops where a fifth of the anchors, held back, is nearest. Cost:
 that of `pale`, and `baselines.steps` steps over the anchors.

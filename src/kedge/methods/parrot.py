@@ -1,12 +1,12 @@
 """PARROT (Zeng, Zhang, Xia, Tong; WWW 2023): position-aware regularised optimal transport.
 
-Positions are random walks with restart to the anchors, r = (1 - β) W r + β e (Eq. 2), W = D^-1 A. The cost of a pair is
-exp(-cos of positions), spread over the product graph (Eq. 5): C ← (1 + γβ) C_0 + (1 - β) γ W_1 C W_2ᵀ, anchors at 0.
-The transport plan T minimises (Eq. 13)
+Positions are random walks with restart to the anchors, r = (1 - β) W r + β e, W = D^-1 A. The cost of a pair is
+exp(-cos of positions), spread over the product graph: C ← (1 + γβ) C_0 + (1 - β) γ W_1 C W_2ᵀ, anchors at 0.
+The transport plan T minimises
 
     <C, T> + λ_e edge consistency (Gromov-Wasserstein) + λ_n KL(W_1 T W_2ᵀ | T) + λ_a KL(H | T)
 
-by proximal points of weight λ_p, each solved by Sinkhorn's iterations in the log domain (Algorithm 1).
+by proximal points of weight λ_p, each solved by Sinkhorn's iterations in the log domain.
 
 Deviations: no attributes, as in the paper's plain case; one setting for every network, that of the authors'
 phone-email experiment, where they set β, γ and the four λ for each; an account without edges has no position
@@ -60,7 +60,7 @@ def _walk(network: Network) -> Rows:
 
 
 def _positions(walk: Rows, anchored: IntArray) -> Tensor:
-    """Random walks with restart from each account to each anchor, unit rows [n, m] (Eq. 2)."""
+    """Random walks with restart from each account to each anchor, unit rows [n, m]."""
     e = torch.zeros(len(walk.offsets) - 1, len(anchored))
     e[torch.from_numpy(anchored.copy()), torch.arange(len(anchored))] = _RESTART
     r = e
@@ -76,7 +76,7 @@ def _positions(walk: Rows, anchored: IntArray) -> Tensor:
 def _spread_cost(
     places: tuple[Tensor, ...], walks: tuple[Rows, Rows], anchors: tuple[Tensor, ...], rounds: int
 ) -> Tensor:
-    """C [n_1, n_2]: the cost of positions, spread over the product graph (Eq. 4-5)."""
+    """C [n_1, n_2]: the cost of positions, spread over the product graph."""
     of_pair = torch.exp(-(places[0] @ places[1].T)).mul_(1 + _ATTRIBUTES)
     of_pair[anchors] = 0
     C = torch.zeros_like(of_pair)
@@ -106,7 +106,7 @@ def _edge_costs(network: Network, places: Tensor) -> csr_array:
 def _transport(
     cost: Tensor, walks: tuple[Rows, Rows], edges: tuple[csr_array, csr_array], anchors: tuple[Tensor, ...]
 ) -> Tensor:
-    """log T [n_1, n_2] after `_OUTER` proximal points (Algorithm 1)."""
+    """log T [n_1, n_2] after `_OUTER` proximal points."""
     n1, n2 = cost.shape
     entropy = _PROXIMAL + _NEIGHBOURS + _PREFERENCE
     squares = [torch.from_numpy(np.asarray(E.power(2).mean(axis=1), np.float32).ravel()) for E in edges]

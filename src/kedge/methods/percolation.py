@@ -1,4 +1,4 @@
-"""Expand-when-stuck percolation (Kazemi, Hassani, Grossglauser; VLDB 2015, Algorithm 1): a matching from few seeds.
+"""Expand-when-stuck percolation (Kazemi, Hassani, Grossglauser; VLDB 2015): a matching from few seeds.
 
 A matched pair gives a mark to every pair of its neighbours. The unmatched pair with most marks, at least r = 2, the
 more alike in degree among equals, is matched next. When none is left, every pair with a mark whose accounts are both

@@ -1,11 +1,11 @@
-"""REGAL (Heimann, Shen, Safavi, Koutra; CIKM 2018), xNetMF on both networks at once (Algorithm 2), no anchors needed.
+"""REGAL (Heimann, Shen, Safavi, Koutra; CIKM 2018), xNetMF on both networks at once, no anchors needed.
 
 The structure of an account is d_u = Σ_k δ^k (degrees at k hops, counted in logarithmic buckets), k = 0, 1, 2, δ = 0.01.
 With p = 10 log2 n landmarks of both networks, C_uv = exp(-|d_u - d_v|) [n, p] and W its rows of landmarks, vectors are
-Y = C U Σ^1/2 of the singular value decomposition W^+ = U Σ V^T, scaled to length 1 (Eq. 1-4).
+Y = C U Σ^1/2 of the singular value decomposition W^+ = U Σ V^T, scaled to length 1.
 
-Deviations: the distance is not squared, as in the authors' code (the paper prints its square); no attributes; ranks by
-cosine over all accounts, where the authors look at the nearest 10 in a tree. The anchors are not used: REGAL is
+Deviations: the distance is not squared, as in the public implementation of PlanetAlign; no attributes; ranks by
+cosine over all accounts, not the nearest few in a tree. The anchors are not used: REGAL is
 unsupervised.
 
 Cost: Σ_u (degrees of u's neighbours) for the hops, in blocks of rows, n p^2 for the vectors. No n × n matrix.

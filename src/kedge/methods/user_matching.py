@@ -1,4 +1,4 @@
-"""User-matching (Korula, Lattanzi; VLDB 2014, Algorithm 1): link the pairs that most links bear witness to.
+"""User-matching (Korula, Lattanzi; VLDB 2014): link the pairs that most links bear witness to.
 
 For degrees D = 2^j from the largest down: among unlinked accounts with at least D neighbours on both sides, a pair is
 linked if it has at least T = 2 witnesses and neither account has a pair with as many. The sweep is repeated until
