@@ -3,8 +3,9 @@
     python benchmarks/mgcn_step.py
 
 A part of 15,000 accounts and 200,000 edges, 32 accounts a hyperedge, d = 200. The transcription uses torch.sparse
-products and gathers M noise accounts for both ends of each edge; both steps are forward, backward and Adam. Each
-runs in a process of its own for its peak memory; CPU seconds are the mean of several steps after a first one.
+products and gathers M noise accounts for both ends of each edge; it hides no edges. Both steps are forward, backward
+and Adam. Each runs in a process of its own for its peak memory; CPU seconds are the mean of several steps after a
+first one.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from kedge.config import MgcnConfig, resolve
 from kedge.hypergraph import build_hypergraph
 from kedge.mgcn.holdout import list_edges
 from kedge.mgcn.layers import ACTIVATIONS, factor_theta, normalise_adjacency
-from kedge.mgcn.model import Mgcn, prepare
-from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, sampled_loss
+from kedge.mgcn.model import Mgcn, _drop, prepare
+from kedge.mgcn.objective import Edges, edge_loss, noise_weights, pooled_loss, sampled_loss
+from kedge.mgcn.train import hide
 from kedge.spmm import hold_memory
 from kedge.types import Network
 
@@ -73,7 +75,10 @@ class Plain:
         if settings.share:
             H = csr_array(H.multiply(1 / np.sqrt(H.multiply(H).sum(axis=1))[:, None]))
         A_hat = normalise_adjacency(network)
-        if settings.fusion == "linear":
+        if settings.fusion == "linear" and settings.reweigh:
+            weighed = csr_array(network.adjacency.multiply(hypergraph.H @ hypergraph.H.T))
+            self.local = plain_matrix(normalise_adjacency(Network(weighed, network.ids)))
+        elif settings.fusion == "linear":
             self.local = plain_matrix(A_hat.multiply(H @ H.T))
         else:
             members = csr_array(H.T.tocsr())
@@ -102,7 +107,7 @@ class Plain:
         for k in range(settings.layers):
             Y = X @ model.W_h[k] if settings.transform else X
             Y = act(torch.sparse.mm(self.G, torch.sparse.mm(self.G_t, Y)))
-            X = X + Y if settings.skip else Y
+            X = torch.lerp(X, X + Y if settings.skip else Y, settings.blend)
         X = torch.nn.functional.dropout(X, settings.dropout)
         X = normalize(X) * torch.exp(model.log_length / 2) if settings.unit else X
         M = settings.negatives
@@ -133,7 +138,10 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
 
         def loss() -> torch.Tensor:
             pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
-            return pooled_loss(model(drops), model.bias, table, pool, settings.weighing, settings.negatives)
+            seen = hide(table.count, settings, drops)
+            chosen = None if seen is None else 1 - seen[:-1]
+            X = model(drops, seen)
+            return pooled_loss(X, model.bias, table, pool, settings.weighing, settings.negatives, chosen)
     else:
         empty = prepare(network, hypergraph, settings.model_copy(update={"levels": "none"}))
         model = Mgcn(empty, settings, start, draws)
@@ -158,7 +166,44 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
             for name, a, b in zip(spent, marks, marks[1:], strict=False):
                 spent[name] += (b - a) / steps
     total = sum(spent.values())
+    if kind == "fast":
+        spent |= time_components(model, table, settings, draws, drops)
     return {**spent, "step": total, "prepare": prepared, "peak": read_peak_mb(), "loss": value.item()}
+
+
+def time_components(
+    model: Mgcn, edges: Edges, settings: MgcnConfig, draws: torch.Generator, drops: torch.Generator
+) -> dict[str, float]:
+    """CPU seconds of each component alone, forward and backward, under names that begin with a colon."""
+    whole = model.config
+
+    def run_levels(levels: str) -> torch.Tensor:
+        model.config = whole.model_copy(update={"levels": levels, "dropout": 0.0, "unit": False})
+        return model(seen=hide(edges.count, settings, drops)).sum()
+
+    X = model().detach().requires_grad_()
+    pool = torch.randint(0, len(X), (settings.pool,), generator=draws)
+
+    def lose_noise() -> torch.Tensor:
+        return pooled_loss(X, model.bias, edges, pool) - edge_loss(X, model.bias, edges)
+
+    parts = {
+        ":simple level": lambda: run_levels("simple"),
+        ":hypergraph level": lambda: run_levels("hypergraph"),
+        ":edges' loss": lambda: edge_loss(X, model.bias, edges),
+        ":edges' and noise's loss": lose_noise,
+        ":dropout": lambda: _drop(model.X0, settings.dropout, drops).sum(),
+        ":unit rows": lambda: normalize(X).sum(),
+    }
+    found = {}
+    for name, run in parts.items():
+        for _ in range(2):  # the first one warms up
+            before = time.process_time()
+            run().backward()
+            found[name] = time.process_time() - before
+    model.config = whole
+    found[":noise's loss"] = found.pop(":edges' and noise's loss") - 2 * found[":edges' loss"]
+    return found
 
 
 def count_gflop(variant: str, n: int, edges: int) -> tuple[float, float]:
@@ -229,6 +274,8 @@ def main() -> None:
             f"dense products alone would take {floor:.3f} s, {floor / spent:.0%} of the step",
             flush=True,
         )
+        shares = {name[1:]: value for name, value in found["fast"].items() if name.startswith(":")}
+        print(f"{variant:8} alone: " + ", ".join(f"{name} {value:.3f} s" for name, value in shares.items()), flush=True)
 
 
 if __name__ == "__main__":

@@ -219,6 +219,28 @@ def test_embed_writes_a_vector_an_account(pair, tmp_path, kind):
     assert "no format" in kedge("embed", pair / "left.tsv", "-o", tmp_path / "v.txt", code=2).stderr
 
 
+def test_embed_tells_what_the_hyperedges_are_like_and_takes_ones_own(pair, tmp_path):
+    small = ("--set", "mgcn.dimensions=8", "--set", "mgcn.steps=30")
+    told = kedge("embed", pair / "left.tsv", "-o", tmp_path / "v.npz", *small)
+    assert "400 hyperedges of " in told.stderr
+    assert "coverage 0.0" in told.stderr
+    assert " MB" in told.stderr
+    assert "degenerate" not in told.stderr
+    wide = ("--set", "hypergraph.nearest=0", "--force", "--json")
+    told = kedge("embed", pair / "left.tsv", "-o", tmp_path / "v.npz", *small, *wide)
+    assert "warning: degenerate hypergraph: its hyperedges cover" in told.stderr
+    assert json.loads(told.stdout)["hypergraph"]["coverage"] > 0.9
+    ids = sorted({cell for line in (pair / "left.tsv").read_text().splitlines()[1:] for cell in line.split("\t")[:2]})
+    rows = [f"{name},group{i % 3},0.5" for i, name in enumerate(ids)]
+    mine = write(tmp_path / "mine.csv", "\n".join(["account,hyperedge,p", *rows, ""]))
+    words = ("embed", pair / "left.tsv", "-o", tmp_path / "own.npz", *small, "--hypergraph", mine)
+    assert json.loads(kedge(*words, "--json").stdout)["hypergraph"]["hyperedges"] == 3
+    write(mine, f"{ids[0]},a,1\n{ids[1]},a,7\n")
+    failed = kedge(*words, "--force", code=2).stderr
+    assert f"{mine}:2: p = 7 is outside [0, 1]" in failed
+    assert len(failed.strip().splitlines()) <= 3
+
+
 def write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path

@@ -57,11 +57,24 @@ def test_sparse_equals_the_oracle(seed: int) -> None:
 def test_bands_change_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, _ = planted(n=80, seed=4)
     whole = propagate(problem, SMALL)
-    monkeypatch.setattr("kedge.link.evidence._BAND", 50)
+    monkeypatch.setattr("kedge.link.evidence_round._BAND", 50)
+    monkeypatch.setattr("kedge.link.evidence_round._ALONE", 0)
     banded = propagate(problem, SMALL)
     for one, other in ((whole.log_odds, banded.log_odds), (whole.beliefs, banded.beliefs)):
         np.testing.assert_array_equal(one.indices, other.indices)
         np.testing.assert_array_equal(one.data, other.data)
+
+
+def test_a_prior_proposes_no_anchored_account() -> None:
+    problem, _ = planted(n=40, seed=2)
+    a, b = problem.anchors[0]
+    free = next(u for u in range(problem.left.n) if u not in problem.anchors[:, 0])
+    prior = csr_array(
+        ([5.0, 5.0], ([free, a], [b, (b + 1) % problem.right.n])), shape=(problem.left.n, problem.right.n)
+    )
+    log_odds = propagate(problem, SMALL, prior).log_odds.tocoo()
+    assert b not in log_odds.col
+    assert a not in log_odds.row
 
 
 def test_few_candidates_are_the_best_of_the_oracles_row_or_column() -> None:

@@ -258,6 +258,7 @@ def test_the_whole_model_is_its_equations_in_order(case):
     network, A, H = case["network"], case["A"], case["H"]["given"]
     dense = H.H.toarray().astype(float)
     settings = {"fusion": "concat", "layers": 2, "share": False, "theta": "paper", "unit": False, "activation": "relu"}
+    settings["blend"] = 1.0
     model, start = model_of(network, H, transform=True, identity=False, **settings)
     X = start.numpy().astype(float)
     for k in range(2):
@@ -270,10 +271,25 @@ def test_the_whole_model_is_its_equations_in_order(case):
 def test_one_level_alone():
     network, H = communities(20, 2, 0.4, 0.1, 0), random_hypergraph(20, 6, 0.4, 1)
     A_hat = normalise_adjacency(network)
-    model, start = model_of(network, H, levels="simple", layers=1, share=False, unit=False)
+    model, start = model_of(network, H, levels="simple", layers=1, share=False, unit=False, reweigh=False)
     torch.testing.assert_close(model(), spmm(Sparse.of(overlay(A_hat, H.H)), start))
-    model, start = model_of(network, H, levels="hypergraph", layers=1, unit=False)
+    model, start = model_of(network, H, levels="hypergraph", layers=1, unit=False, blend=1.0)
     torch.testing.assert_close(model(), convolve_hypergraph(factor_theta(H), start, None, "none"))
+
+
+def test_the_defaults_propagate_over_the_network_that_the_hyperedges_weigh(case):
+    """(1 - b + b Θ)^K Â_H^K X^0, with Â_H that of the network whose edges (u, v) weigh Σ_e p(u, e) p(v, e)."""
+    network, H = case["network"], case["H"]["given"]
+    model, start = model_of(network, H, unit=False)
+    dense = H.H.toarray().astype(float)
+    A_hat = oracle.a_hat(case["A"] * (dense @ dense.T))
+    X = start.numpy().astype(float)
+    for _ in range(model.config.layers):
+        X = A_hat @ X
+    theta = oracle.theta(dense, "edge")
+    for _ in range(model.config.layers):
+        X = (1 - model.config.blend) * X + model.config.blend * theta @ X
+    np.testing.assert_allclose(model().detach() / np.abs(X).max(), X / np.abs(X).max(), **TOLERANCE)
 
 
 def test_concat_over_a_hyperedge_an_account_is_refused_where_it_cannot_fit():

@@ -79,7 +79,8 @@ def test_every_preset_trains(network, preset):
 
 def test_the_letter_of_the_paper_collapses_and_says_so(network):
     letter = ["weighing=paper", "unit=false", "activation=relu", "transform=true", "identity=false", "share=false"]
-    letter += ["theta=paper", "layers=2", "fusion=sum", "dropout=0", "learning_rate=0.01", "skip=false"]
+    letter += ["theta=paper", "layers=2", "fusion=sum", "dropout=0", "learning_rate=0.01", "skip=false", "drop_edges=0"]
+    letter += ["blend=1"]
     fit = embed(network, config(*[f"mgcn.{setting}" for setting in letter], "mgcn.patience=100"), 0)
     assert fit.trivial == pytest.approx(11 * np.log(2))
     assert fit.verdict == "collapsed"

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kedge.api import Linker, match
+    from kedge.api import Linker, embed, match
     from kedge.config import Config
     from kedge.errors import KedgeError
     from kedge.ingest.read import read_network
@@ -29,6 +29,7 @@ __all__ = [
     "Network",
     "Problem",
     "__version__",
+    "embed",
     "match",
     "read_network",
 ]
@@ -41,6 +42,7 @@ _PLACES = {
     "Matches": "kedge.types",
     "Network": "kedge.types",
     "Problem": "kedge.types",
+    "embed": "kedge.api",
     "match": "kedge.api",
     "read_network": "kedge.ingest.read",
 }

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from kedge.config import resolve
+from kedge.config import ReadConfig, resolve
 from kedge.errors import KedgeError
+from kedge.ingest import read_hypergraph, read_network
 from kedge.pipeline import Inputs, Progress, Solution
 from kedge.pipeline import match as run_match
-from kedge.types import Matches
+from kedge.types import Hypergraph, Matches, Network
 
-__all__ = ["Linker", "match"]
+if TYPE_CHECKING:  # torch takes seconds to load: only embedding pays for it
+    from kedge.mgcn import Embedding
+
+__all__ = ["Linker", "embed", "match"]
 
 
 def match(
@@ -44,6 +48,42 @@ def _solve(
 ) -> Solution:
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
     return run_match(Inputs(left, right, anchors), config, progress)
+
+
+def embed(
+    network: Any,
+    *,
+    hypergraph: Any = None,
+    features: Any = None,
+    preset: str = "default",
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    progress: Callable[[int, float, float], None] | None = None,
+) -> Embedding:
+    """Vectors of one network by MGCN: `.ids` and `.vectors`, the loss beside the loss of saying nothing, a verdict.
+
+    network: as for `match`.
+    hypergraph: hyperedges of one's own in place of the built ones: a path or a frame of account, hyperedge and p, or
+    a matrix with a row for each account in the order of `.ids`.
+    features: [n, f], in the same order, for `settings={"mgcn.start": "given"}`.
+    progress: called with step, loss and trivial loss.
+    """
+    from kedge.mgcn import embed as fit
+
+    config = resolve(preset, overrides={**(settings or {}), "seed": seed})
+    read = network if isinstance(network, Network) else read_network(network, config.read)[0]
+    own = None if hypergraph is None else _own_hypergraph(hypergraph, read, config.read)
+    return fit(read, config, seed, progress, hypergraph=own, features=features)
+
+
+def _own_hypergraph(source: Any, network: Network, config: ReadConfig) -> Hypergraph:
+    if isinstance(source, Hypergraph):
+        return source
+    if hasattr(source, "tocsr") or type(source).__module__ == "numpy":
+        from kedge.hypergraph import accept
+
+        return accept(source, network.n)
+    return read_hypergraph(source, network, config)
 
 
 class Linker:

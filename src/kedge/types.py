@@ -189,15 +189,21 @@ class Split:
 
 @dataclass(frozen=True)
 class Hypergraph:
-    """An n × e incidence matrix with H[v, e] = p(v, e) in [0, 1] (Eq. 5); column e is a hyperedge."""
+    """An n × e incidence matrix with H[v, e] = p(v, e) in [0, 1] (Eq. 5); column e is a hyperedge.
+
+    `centres` int64 [e] is the account that each hyperedge was drawn around, -1 for none; None: none of them.
+    """
 
     H: csr_array
+    centres: IntArray | None = None
 
     def __post_init__(self) -> None:
         incidence = csr_array(self.H)
         values = incidence.data
         if len(values) and not (np.isfinite(values).all() and values.min() >= 0 and values.max() <= 1):
             raise KedgeError("a hypergraph holds a membership p(v, e) outside [0, 1]", remedy="scale it into [0, 1]")
+        if self.centres is not None and len(self.centres) != incidence.shape[1]:
+            raise ValueError(f"{len(self.centres)} centres for {incidence.shape[1]} hyperedges")
         object.__setattr__(self, "H", _frozen_csr(incidence))
 
     @property

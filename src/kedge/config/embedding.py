@@ -29,7 +29,7 @@ class HypergraphConfig(Stage):
         default=0.15, gt=0, lt=1, description="how likely the random walk returns to its centre at each step"
     )
     sharpness: float = Field(
-        default=1.0, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
+        default=0.5, ge=0, le=1, description="memberships are walk probabilities to this power; 0 counts members alike"
     )
     front: int = Field(default=128, ge=1, description="accounts that a random walk carries on from at each step")
     max_entries: int = Field(
@@ -50,7 +50,7 @@ class MgcnConfig(Stage):
     """How one network, or one part of it, is embedded (Eq. 1-10)."""
 
     dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
-    layers: int = Field(default=1, ge=1, description="convolutions at each level (the paper's K)")
+    layers: int = Field(default=2, ge=1, description="convolutions at each level (the paper's K)")
     levels: Literal["both", "simple", "hypergraph", "none"] = Field(
         default="both",
         description="what convolves: within hyperedges (simple), over the hypergraph, both, or none (X^0 itself)",
@@ -64,12 +64,22 @@ class MgcnConfig(Stage):
         default=True,
         description="scale each account's memberships to one total within hyperedges, however many it is in",
     )
+    reweigh: bool = Field(
+        default=True,
+        description="fusion = linear: hyperedges weigh the network's edges first, and the result is normalised",
+    )
     theta: Literal["edge", "paper"] = Field(
         default="edge",
         description="normalisation of the hypergraph level: by hyperedge size too, or as printed (Eq. 9)",
     )
     activation: Literal["none", "tanh", "relu"] = Field(default="none", description="what follows each convolution")
     skip: bool = Field(default=False, description="add each convolution's input to its output")
+    blend: float = Field(
+        default=0.33,
+        ge=0,
+        le=1,
+        description="how much of the hypergraph level's output goes on, the rest being its input; 1 as printed",
+    )
     transform: bool = Field(
         default=False, description="learn the matrices W and F; without them both levels only propagate"
     )
@@ -83,8 +93,15 @@ class MgcnConfig(Stage):
     dropout: float = Field(
         default=0.5, ge=0, lt=1, description="share of the first vectors' entries that each training step leaves out"
     )
+    drop_edges: float = Field(
+        default=0.5,
+        ge=0,
+        lt=1,
+        description="share of edges that each training step hides and learns to foresee: from hyperedges around their "
+        "ends, and with fusion = linear from the network; 0 hides none",
+    )
     drop_hyperedges: float = Field(
-        default=0.5, ge=0, lt=1, description="share of hyperedges that each training step leaves out"
+        default=0.0, ge=0, lt=1, description="share of hyperedges that each training step leaves out"
     )
     drop_output: float = Field(
         default=0.0, ge=0, lt=1, description="share of the last vectors' entries that each training step leaves out"
@@ -99,9 +116,9 @@ class MgcnConfig(Stage):
     )
     negatives: int = Field(default=5, ge=1, description="noise accounts for each end of an edge (the paper's M)")
     pool: int = Field(default=512, ge=1, description="noise accounts drawn at each step for all edges together")
-    learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
+    learning_rate: float = Field(default=0.05, gt=0, description="Adam's step size")
     clip: float = Field(default=10.0, gt=0, description="longest gradient taken as it is; longer ones are shortened")
-    steps: int = Field(default=300, ge=1, description="training steps at most")
+    steps: int = Field(default=150, ge=1, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -109,5 +126,5 @@ class MgcnConfig(Stage):
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=8, ge=1, description="looks without a better one before training stops")
+    patience: int = Field(default=4, ge=1, description="looks without a better one before training stops")
     refit: bool = Field(default=False, description="train again with all edges for the number of steps found")

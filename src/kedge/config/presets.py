@@ -16,7 +16,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "paper": {
         "method": "mgcn",
         "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
-        "hypergraph": {"nearest": 32, "hops": 10},
+        "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0},
         "mgcn": {
             "dimensions": 200,
             "layers": 2,
@@ -29,10 +29,14 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "identity": False,
             "unit": False,
             "dropout": 0.0,
+            "drop_edges": 0.0,
             "drop_hyperedges": 0.0,
+            "blend": 1.0,
             "weighing": "mean",
             "negatives": 5,
             "learning_rate": 0.01,
+            "steps": 300,
+            "patience": 8,
         },
     },
 }

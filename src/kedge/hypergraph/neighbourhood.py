@@ -42,7 +42,7 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
         ends = np.cumsum(sizes)
         members = list_ball(A.indptr, A.indices, centres, config.hops, ends) if entries else np.empty(0, np.int32)
         edges = np.repeat(np.arange(len(centres)), sizes)
-        return Hypergraph(csr_array((np.ones(entries, np.float32), (members, edges)), shape=shape))
+        return Hypergraph(csr_array((np.ones(entries, np.float32), (members, edges)), shape=shape), centres)
     k = min(config.nearest, network.n)
     keep = max(config.front, k)
     nearest, mass, counts = walk_nearest(
@@ -53,4 +53,4 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
     # Most of a walk's probability stays at its centre; a power below 1 lets the other members count for more.
     p = (scaled**config.sharpness).astype(np.float32)
     edges = np.broadcast_to(np.arange(len(centres))[:, None], stored.shape)
-    return Hypergraph(csr_array((p[stored], (nearest[stored], edges[stored])), shape=shape))
+    return Hypergraph(csr_array((p[stored], (nearest[stored], edges[stored])), shape=shape), centres)

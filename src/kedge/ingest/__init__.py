@@ -2,12 +2,13 @@
 
 from kedge.ingest.anchors import AnchorReport, build_problem, resolve_pairs, resolve_test
 from kedge.ingest.edges import EdgeReport
-from kedge.ingest.read import read_network, read_pairs
+from kedge.ingest.read import read_hypergraph, read_network, read_pairs
 
 __all__ = [
     "AnchorReport",
     "EdgeReport",
     "build_problem",
+    "read_hypergraph",
     "read_network",
     "read_pairs",
     "resolve_pairs",

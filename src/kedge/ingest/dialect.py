@@ -22,9 +22,10 @@ _FIRST: Final = frozenset(
 )
 _SECOND: Final = frozenset(
     "target dst dest destination to right end tail node2 node_2 friend user2 user_2 friend_id id2 id_2 followee "
-    "account2 right_id target_id to_id to_node tonodeid person2 network2 node_b".split()
+    "account2 right_id target_id to_id to_node tonodeid person2 network2 node_b "
+    "hyperedge".split()
 )
-_WEIGHT: Final = frozenset("weight w weights value strength count".split())
+_WEIGHT: Final = frozenset("weight w weights value strength count p".split())
 # A third column of whole numbers this large counts seconds since 1970, not strength.
 _TIMESTAMP: Final = 1e8
 

@@ -8,11 +8,14 @@ from typing import Any
 from kedge.config import ReadConfig
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
+from kedge.ingest.dialect import sniff
 from kedge.ingest.edges import EdgeReport, build_network
 from kedge.ingest.frames import columns_of, is_parquet, read_parquet
-from kedge.types import Network
+from kedge.ingest.memberships import resolve_memberships
+from kedge.ingest.sources import inspect
+from kedge.types import Hypergraph, Network
 
-__all__ = ["read_network", "read_pairs"]
+__all__ = ["read_hypergraph", "read_network", "read_pairs"]
 
 
 def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
@@ -30,3 +33,13 @@ def read_network(source: Any, config: ReadConfig | None = None) -> tuple[Network
 def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
     """Pairs of ids (anchors, test pairs) from a file, a frame, a dict or a list of pairs."""
     return _columns(source, config or ReadConfig(), weights_wanted=False)
+
+
+def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None) -> Hypergraph:
+    """A user's own hypergraph of this network from rows of account, hyperedge and p: a file, a frame or a list."""
+    config = config or ReadConfig()
+    if isinstance(source, str | Path) and not is_parquet(Path(source)):
+        # A third column can only be p here, whatever it is called.
+        wide = sniff(inspect(source), config).columns > 2
+        config = config.model_copy(update={"weights": "yes" if wide else "no"})
+    return resolve_memberships(_columns(source, config, weights_wanted=True), network)

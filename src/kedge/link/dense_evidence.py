@@ -14,8 +14,9 @@ from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched
-from kedge.link.evidence import Evidence, edge_rates, pattern
+from kedge.link.evidence import Evidence, edge_rates
 from kedge.link.evidence_kernels import LEAST_RATIO
+from kedge.link.evidence_round import pattern
 from kedge.link.profile import profile
 from kedge.types import Network, Problem
 

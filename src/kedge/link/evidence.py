@@ -15,9 +15,7 @@ rounds, which hear only the anchors, do not settle what later rounds know better
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +23,15 @@ from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
-from kedge.link.evidence_kernels import LEAST_RATIO, hear, say
+from kedge.link.evidence_kernels import LEAST_RATIO
+from kedge.link.evidence_round import one_round
 from kedge.link.profile import Profile, profile
 from kedge.link.schedule import schedule
-from kedge.types import FloatArray, IntArray, Network, Problem
+from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["Evidence", "Term", "edge_rates", "pattern", "propagate", "terms"]
+__all__ = ["Evidence", "Term", "edge_rates", "propagate", "terms"]
 
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
-_BAND = 1e8  # numbers said to one band of accounts: 0.8 GB
-_BLOCKS = 64  # fixed, so that work is divided alike for any number of threads
 
 
 @dataclass(frozen=True)
@@ -95,24 +92,6 @@ def _settled(P: csr_array, before: csr_array, share: float, least: float) -> csr
     return mixed
 
 
-def pattern(network: Network) -> csr_array:
-    """The adjacency with every weight 1: evidence counts edges."""
-    A = network.adjacency
-    return csr_array((np.ones(A.nnz), A.indices, A.indptr), shape=A.shape)
-
-
-def _arrays(matrix: csr_array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """(indptr, indices, data), always of the same types and read-only, so that kernels are compiled once."""
-    arrays = (
-        matrix.indptr.astype(np.int64, copy=False).view(),
-        matrix.indices.astype(np.int32, copy=False).view(),
-        matrix.data.astype(np.float64, copy=False).view(),
-    )
-    for array in arrays:
-        array.flags.writeable = False
-    return arrays
-
-
 def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     """P without the beliefs between the largest hubs, where there are more pairs to speak to than `work`.
 
@@ -125,78 +104,6 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     order = np.argsort(cost / P.data, kind="stable")
     kept = np.sort(order[np.cumsum(cost[order]) <= work])
     return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
-
-
-def _bands(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32]
-) -> Iterator[tuple[int, int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Runs of far accounts that hear at most `_BAND` numbers together: first, width, places of neighbours in it."""
-    n = len(indptr) - 1
-    often = np.bincount(believed, minlength=n)
-    ends = np.repeat(often, np.diff(indptr))
-    heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=ends, minlength=n))])
-    rows = np.repeat(np.arange(n, dtype=np.int64), np.diff(indptr))
-    count = max(1, int(np.ceil(heard[-1] / _BAND)))
-    cuts = np.unique([0, *np.searchsorted(heard, heard[-1] * np.arange(1, count) / count), n])
-    for first, last in pairwise(cuts.tolist()):
-        inside = np.bincount(rows[(indices >= first) & (indices < last)], minlength=n)
-        before = np.bincount(rows[indices < first], minlength=n)
-        low = indptr[:-1] + before
-        yield first, last - first, low, low + inside
-
-
-def _one_round(
-    problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
-) -> csr_array:
-    """L over the `keep` best candidates of each account of either side."""
-    networks = (problem.left, problem.right)
-    beliefs = (P, csr_array(P.T.tocsr()))
-    priors = (prior, csr_array(prior.T.tocsr()))
-    degrees = [network.degrees.astype(np.float64) for network in networks]
-    rho = [np.minimum(belief.sum(axis=1), 1.0) for belief in beliefs]
-    alone = [
-        term + 0.5 * (pattern(network) @ np.log1p(-mass * rate))
-        for term, network, mass, rate in zip((looks.left_term, looks.right_term), networks, rho, rates, strict=True)
-    ]
-    shapes = (looks.left, looks.right)
-    graphs = [_arrays(network.adjacency)[:2] for network in networks]
-    taken = [np.zeros(network.n, np.bool_) for network in networks]
-    for side in (0, 1):
-        taken[side][problem.anchors[:, side]] = True
-    found = []
-    for near in (0, 1):
-        far = 1 - near
-        belief, edges, far_edges = _arrays(beliefs[near]), graphs[near], graphs[far]
-        best = np.full((networks[near].n, keep), -1, np.int64)
-        score = np.empty((networks[near].n, keep))
-        sizes = np.zeros(networks[near].n, np.int64)
-        for first, width, low, high in _bands(*far_edges, belief[1]):
-            start = np.concatenate([[0], np.cumsum((high - low)[belief[1]])])[belief[0]]
-            columns = np.empty(start[-1], np.int32)
-            values = np.empty(start[-1], np.float32)
-            lengths = np.zeros(networks[near].n, np.int64)
-            band = (low, high, far_edges[1], first, width)
-            say(
-                *belief, *band, degrees[far], float(len(far_edges[1])),
-                rates[near], start, columns, values, lengths, _BLOCKS,
-            )  # fmt: skip
-            hear(
-                *edges, degrees[near], float(len(edges[1])), rates[far], *belief, *band, rho[far],
-                start, columns, values, lengths, alone[near], alone[far], shapes[near], shapes[far],
-                taken[near], taken[far],
-                *_arrays(priors[near]), best, score, sizes, _BLOCKS,
-            )  # fmt: skip
-        row, place = np.nonzero(best >= 0)
-        pair = (row, best[row, place]) if near == 0 else (best[row, place], row)
-        found.append((*pair, score[row, place]))
-    width = problem.right.n
-    keys = np.concatenate([left * width + right for left, right, _ in found])
-    keys, place_of = np.unique(keys, return_index=True)
-    L = np.concatenate([score for _, _, score in found])[place_of]
-    if len(problem.rejected):
-        ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
-        keys, L = keys[~ruled_out], L[~ruled_out]
-    return csr_array((L, (keys // width, keys % width)), shape=P.shape)
 
 
 def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
@@ -216,7 +123,7 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
         before = P
         support = _affordable(problem, P, work)
         keep = config.keep if turn == len(rounds) else config.candidates
-        L = _one_round(problem, support, (s, t), looks, prior, keep)
+        L = one_round(problem, support, (s, t), looks, prior, keep)
         belief = two_sided(L, this.temperature)
         P = _settled(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))

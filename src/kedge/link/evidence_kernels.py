@@ -2,7 +2,7 @@
 
 Notation: this side's accounts are u and their neighbours a, the far side's are v and b. An edge (v, b) whose end b is
 matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance = x / (1 + x), x = d_v d_b / 2m;
-without an edge it is `miss = 1 - hit`. Every row is computed by one thread in one order, so results do not
+without an edge it is `miss = 1 - hit`. Every pair is computed by one thread in one order, so results do not
 depend on the number of threads. The far side is taken band by band, v in [first, first + width): `low[b]` to `high[b]`
 are the places of b's neighbours in the band. What is said to one band fits into memory, and often into the cache.
 """
@@ -13,16 +13,28 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_RATIO", "greedy", "hear", "say"]
+__all__ = ["LEAST_RATIO", "advance", "greedy", "hear", "say"]
 
 LEAST_RATIO = 1.05  # a shared matched neighbour never speaks against a pair, however large the hubs
 _Array = NDArray[Any]
 
 
-@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator, unused-ignore]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def advance(indptr: _Array, indices: _Array, places: _Array, bound: int) -> _Array:
+    """For each row the first place from `places` on whose column is at least `bound`; rows are sorted."""
+    moved = np.empty(len(places), np.int64)
+    for b in range(len(places)):
+        j = places[b]
+        while j < indptr[b + 1] and indices[j] < bound:
+            j += 1
+        moved[b] = j
+    return moved
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
 def say(
     belief_indptr: _Array,
     belief_indices: _Array,
@@ -39,7 +51,6 @@ def say(
     columns: _Array,
     values: _Array,
     lengths: _Array,
-    blocks: int,
 ) -> None:
     """G[a, v] = log of the mean likelihood ratio of "a's partner is a neighbour of v" over "it is not".
 
@@ -48,29 +59,28 @@ def say(
     """
     n = len(belief_indptr) - 1
     miss = 1.0 - hit
-    for block in prange(blocks):
-        total = np.zeros(width)
-        seen = np.zeros(width, np.bool_)
-        for a in range(n * block // blocks, n * (block + 1) // blocks):
-            base, count, rho = start[a], 0, 0.0
-            for i in range(belief_indptr[a], belief_indptr[a + 1]):
-                b = belief_indices[i]
-                rho += belief[i]
-                for j in range(low[b], high[b]):
-                    v = far_indices[j] - first
-                    if not seen[v]:
-                        seen[v] = True
-                        columns[base + count] = v
-                        count += 1
-                    ratio = max(hit * (1.0 + far_ends / (far_degree[first + v] * far_degree[b])), LEAST_RATIO)
-                    total[v] += belief[i] * (ratio - miss)
-            z = 1.0 - min(rho, 1.0) * (1.0 - miss)
-            for k in range(base, base + count):
-                v = columns[k]
-                values[k] = math.log((z + total[v]) / z)
-                total[v] = 0.0
-                seen[v] = False
-            lengths[a] = count
+    total = np.zeros(width)
+    seen = np.zeros(width, np.bool_)
+    for a in range(n):
+        base, count, rho = start[a], 0, 0.0
+        for i in range(belief_indptr[a], belief_indptr[a + 1]):
+            b = belief_indices[i]
+            rho += belief[i]
+            for j in range(low[b], high[b]):
+                v = far_indices[j] - first
+                if not seen[v]:
+                    seen[v] = True
+                    columns[base + count] = v
+                    count += 1
+                ratio = max(hit * (1.0 + far_ends / (far_degree[first + v] * far_degree[b])), LEAST_RATIO)
+                total[v] += belief[i] * (ratio - miss)
+        z = 1.0 - min(rho, 1.0) * (1.0 - miss)
+        for k in range(base, base + count):
+            v = columns[k]
+            values[k] = math.log((z + total[v]) / z)
+            total[v] = 0.0
+            seen[v] = False
+        lengths[a] = count
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]
@@ -112,7 +122,7 @@ def _push(heap_value: _Array, heap_column: _Array, size: int, x: float, v: int) 
     return size
 
 
-@njit(cache=True, parallel=True)  # type: ignore[untyped-decorator, unused-ignore]
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
 def hear(
     indptr: _Array,
     indices: _Array,
@@ -137,84 +147,85 @@ def hear(
     profile: _Array,
     far_profile: _Array,
     row_taken: _Array,
-    column_taken: _Array,
+    column_free: _Array,
     prior_indptr: _Array,
     prior_indices: _Array,
     prior: _Array,
     out_columns: _Array,
     out_values: _Array,
     sizes: _Array,
-    blocks: int,
+    far_out_columns: _Array,
+    far_out_values: _Array,
+    far_sizes: _Array,
 ) -> None:
-    """The best candidates v of each u by L(u, v), half from the edges of u (G of `say`), half from those of v.
+    """The best candidates of each u and v by L(u, v), half from the edges of u (G of `say`), half from those of v.
 
     What depends on one account alone (misses, squares of the profile) is in the row and column terms.
-    Offers them to heaps [n, K] of columns and values, `sizes` long; taken rows and columns are left out.
+    Offers each pair to heaps [n, K] of columns and values, `sizes` long, of both its accounts; taken ones are left out.
     """
     n = len(indptr) - 1
     far = len(low)
     miss = 1.0 - hit
-    for block in prange(blocks):
-        total = np.zeros(width)
-        seen = np.zeros(width, np.bool_)
-        touched = np.empty(width, np.int64)
-        reach = np.zeros(far)
-        reached = np.zeros(far, np.bool_)
-        ends_reached = np.empty(far, np.int64)
-        for u in range(n * block // blocks, n * (block + 1) // blocks):
-            if row_taken[u]:
-                continue
-            count, many = 0, 0
-            for i in range(indptr[u], indptr[u + 1]):
-                a = indices[i]
-                ratio = max(hit * (1.0 + ends / (degree[u] * degree[a])), LEAST_RATIO)
-                for j in range(belief_indptr[a], belief_indptr[a + 1]):
-                    b = belief_indices[j]
-                    if not reached[b]:
-                        reached[b] = True
-                        ends_reached[many] = b
-                        many += 1
-                    reach[b] += belief[j] * (ratio - miss)
-                for k in range(start[a], start[a] + lengths[a]):
-                    v = columns[k]
-                    if not seen[v]:
-                        seen[v] = True
-                        touched[count] = v
-                        count += 1
-                    total[v] += values[k]
-            for k in range(many):
-                b = ends_reached[k]
-                z = 1.0 - far_rho[b] * (1.0 - miss)
-                x = math.log((z + reach[b]) / z)
-                reach[b] = 0.0
-                reached[b] = False
-                for j in range(low[b], high[b]):
-                    v = far_indices[j] - first
-                    if not seen[v]:
-                        seen[v] = True
-                        touched[count] = v
-                        count += 1
-                    total[v] += x
-            for j in range(prior_indptr[u], prior_indptr[u + 1]):
-                v = prior_indices[j] - first
-                if v < 0 or v >= width:
-                    continue
+    total = np.zeros(width)
+    seen = np.zeros(width, np.bool_)
+    touched = np.empty(width, np.int64)
+    reach = np.zeros(far)
+    reached = np.zeros(far, np.bool_)
+    ends_reached = np.empty(far, np.int64)
+    for u in range(n):
+        if row_taken[u]:
+            continue
+        count, many = 0, 0
+        for i in range(indptr[u], indptr[u + 1]):
+            a = indices[i]
+            ratio = max(hit * (1.0 + ends / (degree[u] * degree[a])), LEAST_RATIO)
+            for j in range(belief_indptr[a], belief_indptr[a + 1]):
+                b = belief_indices[j]
+                if not reached[b]:
+                    reached[b] = True
+                    ends_reached[many] = b
+                    many += 1
+                reach[b] += belief[j] * (ratio - miss)
+            for k in range(start[a], start[a] + lengths[a]):
+                v = columns[k]
                 if not seen[v]:
                     seen[v] = True
                     touched[count] = v
                     count += 1
-                total[v] += 2.0 * prior[j]
-            size = sizes[u]
-            for k in range(count):
-                v = first + touched[k]
-                x = 0.5 * total[v - first] + row_term[u] + column_term[v]
-                for i in range(profile.shape[1]):
-                    x += profile[u, i] * far_profile[v, i]
-                total[v - first] = 0.0
-                seen[v - first] = False
-                if not column_taken[v]:
-                    size = _push(out_values[u], out_columns[u], size, x, v)
-            sizes[u] = size
+                total[v] += values[k]
+        for k in range(many):
+            b = ends_reached[k]
+            z = 1.0 - far_rho[b] * (1.0 - miss)
+            x = math.log((z + reach[b]) / z)
+            reach[b] = 0.0
+            reached[b] = False
+            for j in range(low[b], high[b]):
+                v = far_indices[j] - first
+                if not seen[v]:
+                    seen[v] = True
+                    touched[count] = v
+                    count += 1
+                total[v] += x
+        for j in range(prior_indptr[u], prior_indptr[u + 1]):
+            v = prior_indices[j] - first
+            if v < 0 or v >= width or not column_free[first + v]:
+                continue
+            if not seen[v]:
+                seen[v] = True
+                touched[count] = v
+                count += 1
+            total[v] += 2.0 * prior[j]
+        size = sizes[u]
+        for k in range(count):
+            v = first + touched[k]
+            x = 0.5 * total[v - first] + row_term[u] + column_term[v]
+            for i in range(profile.shape[1]):
+                x += profile[u, i] * far_profile[v, i]
+            total[v - first] = 0.0
+            seen[v - first] = False
+            size = _push(out_values[u], out_columns[u], size, x, v)
+            far_sizes[v] = _push(far_out_values[v], far_out_columns[v], far_sizes[v], x, u)
+        sizes[u] = size
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]

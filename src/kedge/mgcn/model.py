@@ -15,6 +15,7 @@ from torch.nn.functional import normalize
 from kedge.config import MgcnConfig
 from kedge.errors import KedgeError
 from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
+from kedge.mgcn.hiding import Marks, mark, mark_memberships
 from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
 from kedge.spmm import Sparse
 from kedge.types import Hypergraph, Network
@@ -32,6 +33,8 @@ class Operators:
     hyperedges: int
     local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
     G: Sparse
+    local_marks: Marks | None = None
+    G_marks: Marks | None = None
 
 
 def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Operators:
@@ -51,6 +54,9 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
     local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
     if config.levels in ("none", "hypergraph"):
         local = ()
+    elif config.fusion == "linear" and config.reweigh:
+        weighed = overlay(network.adjacency.astype(np.float64), csr_array(hypergraph.H))
+        local = Sparse.of(normalise_adjacency(Network(weighed.astype(np.float32), network.ids)), symmetric=True)
     elif config.fusion == "linear":
         local = Sparse.of(overlay(A_hat, csr_array(H.H)), symmetric=True)
     elif config.fusion == "concat":
@@ -62,13 +68,18 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
         local = blocks(A_hat, H)
     else:
         local = chunks(A_hat, H)
-    return Operators(network.n, hypergraph.hyperedges, local, factor_theta(hypergraph, config.theta))
+    G = factor_theta(hypergraph, config.theta)
+    if not config.drop_edges:
+        return Operators(network.n, hypergraph.hyperedges, local, G)
+    local_marks = mark(network, local) if isinstance(local, Sparse) else None
+    return Operators(network.n, hypergraph.hyperedges, local, G, local_marks, mark_memberships(network, hypergraph, G))
 
 
 class Mgcn(nn.Module):
     """X^K of Eq. 9 from X^0, with the deviations that `config` names.
 
-    `skip` adds each layer's input to its output; `transform = False` leaves out W, and F where there is only one
+    `skip` adds each layer's input to its output; `blend` mixes what the hypergraph level finds with what it was given;
+    `transform = False` leaves out W, and F where there is only one
     (they are I); `unit` makes the rows of X^K unit vectors times a learned length, with a learned bias in the logit.
     """
 
@@ -103,9 +114,9 @@ class Mgcn(nn.Module):
         elif config.transform:
             self.F.append(_draw_square(config, generator))
 
-    def _convolve_simple(self, k: int, X: Tensor) -> Tensor:
+    def _convolve_simple(self, k: int, X: Tensor, operator: Any) -> Tensor:
         """Eq. 1-4, one layer."""
-        config, local = self.config, cast(Any, self.operators.local)
+        config, local = self.config, cast(Any, operator)
         W = self.W[k] if config.transform else None
         if config.fusion == "concat":
             return fuse_concat(local, X, W, self.F[k], config.activation)
@@ -115,15 +126,31 @@ class Mgcn(nn.Module):
         fuse = fuse_sum if config.fusion == "sum" else fuse_linear
         return fuse(local, X, W, F, config.activation)
 
-    def forward(self, generator: torch.Generator | None = None) -> Tensor:
-        """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training."""
+    def _operators(self, seen: Tensor | None) -> tuple[Any, Sparse]:
+        """The operators of both levels, without the edges that are not seen."""
+        whole = self.operators
+        if seen is None:
+            return whole.local, whole.G
+        local, G = whole.local, whole.G
+        if whole.local_marks is not None:
+            local = whole.local_marks.hide(cast(Sparse, local), seen, 1 / (1 - self.config.drop_edges))
+        if whole.G_marks is not None:
+            G = whole.G_marks.hide(G, seen, 1.0)
+        return local, G
+
+    def forward(self, generator: torch.Generator | None = None, seen: Tensor | None = None) -> Tensor:
+        """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training.
+
+        `seen` [|E| + 1] hides edges from both levels (see `hiding`).
+        """
         config = self.config
+        local, G = self._operators(seen)
         X = self.X0 if self.enter is None else self.X0 @ self.enter
         if generator is not None:
             X = _drop(X, config.dropout, generator)
         if config.levels in ("both", "simple"):
             for k in range(config.layers):
-                Y = self._convolve_simple(k, X)
+                Y = self._convolve_simple(k, X, local)
                 X = X + Y if config.skip else Y
         if config.levels in ("both", "hypergraph"):
             # Without its own hyperedge an account is known by those of others, as across an edge not yet seen.
@@ -132,8 +159,9 @@ class Mgcn(nn.Module):
                 kept = _drop(kept, config.drop_hyperedges, generator)
             for k in range(config.layers):
                 W = self.W_h[k] if config.transform else None
-                Y = convolve_hypergraph(self.operators.G, X, W, config.activation, kept)
-                X = X + Y if config.skip else Y
+                Y = convolve_hypergraph(G, X, W, config.activation, kept)
+                Y = X + Y if config.skip else Y
+                X = torch.lerp(X, Y, config.blend)
         if generator is not None:
             X = _drop(X, config.drop_output, generator)
         if config.unit:

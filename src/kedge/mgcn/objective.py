@@ -94,24 +94,24 @@ def trivial_loss(weighing: Weighing = "mean", negatives: int = 5, bias: bool = F
 
 class _EdgeLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, X: Tensor, bias: Tensor, edges: Edges) -> Tensor:
+    def forward(ctx: Any, X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None) -> Tensor:
         logits = torch.sparse.sampled_addmm(edges.upper, X, X.T, beta=0.0).values() + bias
-        coefficients = torch.sigmoid(-logits).mul_(-1.0 / edges.count)
+        weight = 1.0 / edges.count if chosen is None else chosen / chosen.sum().clamp(min=1.0)
         ctx.save_for_backward(X)
-        ctx.edges, ctx.coefficients = edges, coefficients
-        return softplus(-logits).mean()
+        ctx.edges, ctx.coefficients = edges, torch.sigmoid(-logits).mul_(weight).neg_()
+        return (softplus(-logits) * weight).sum()
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
         (X,) = ctx.saved_tensors
         edges, coefficients = ctx.edges, ctx.coefficients * gradients[0]
         rows = Rows(edges.both.offsets, edges.both.indices, coefficients[edges.place])
-        return multiply(rows, X), coefficients.sum(), None
+        return multiply(rows, X), coefficients.sum(), None, None
 
 
-def edge_loss(X: Tensor, bias: Tensor, edges: Edges) -> Tensor:
-    """- mean over edges (i, j) of log σ(x_i · x_j + b): the first sum of Eq. 10."""
-    return cast(Tensor, _EdgeLoss.apply(X, bias, edges))  # type: ignore[no-untyped-call]
+def edge_loss(X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None = None) -> Tensor:
+    """- mean over edges (i, j) of log σ(x_i · x_j + b): the first sum of Eq. 10; `chosen` [|E|] of 0/1 picks some."""
+    return cast(Tensor, _EdgeLoss.apply(X, bias, edges, chosen))  # type: ignore[no-untyped-call]
 
 
 class _PoolLoss(torch.autograd.Function):
@@ -142,7 +142,13 @@ class _PoolLoss(torch.autograd.Function):
 
 
 def pooled_loss(
-    X: Tensor, bias: Tensor, edges: Edges, pool: Tensor, weighing: Weighing = "mean", negatives: int = 5
+    X: Tensor,
+    bias: Tensor,
+    edges: Edges,
+    pool: Tensor,
+    weighing: Weighing = "mean",
+    negatives: int = 5,
+    chosen: Tensor | None = None,
 ) -> Tensor:
     """-O_embedding / |E| (Eq. 10) with all expectations taken over one pool of noise accounts, int64 [q].
 
@@ -150,7 +156,7 @@ def pooled_loss(
     edge: unbiased for the same objective. `mean` weighs edges and noise equally instead of 1 : 2M.
     """
     noise = cast(Tensor, _PoolLoss.apply(X, X[pool], bias, edges.share))  # type: ignore[no-untyped-call]
-    return edge_loss(X, bias, edges) + _negative_weight(weighing, negatives) * noise
+    return edge_loss(X, bias, edges, chosen) + _negative_weight(weighing, negatives) * noise
 
 
 def sampled_loss(

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
+import pyarrow as pa
 import torch
 from torch import Tensor
 
 from kedge.config import Config, MgcnConfig
 from kedge.errors import KedgeError
-from kedge.hypergraph import DegenerateHypergraphWarning, build_hypergraph, report
+from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergraph, report
 from kedge.hypergraph.autoencoder import encode
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 from kedge.mgcn.model import Mgcn, prepare
@@ -22,7 +23,7 @@ from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, trivial_loss
 from kedge.spmm import hold_memory
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
-__all__ = ["VERDICTS", "Embedding", "Progress", "Verdict", "embed", "judge"]
+__all__ = ["VERDICTS", "Embedding", "Progress", "Verdict", "embed", "hide", "judge"]
 
 Progress = Callable[[int, float, float], None]
 Verdict = Literal["trained", "collapsed", "nothing to learn"]
@@ -35,10 +36,12 @@ _CLEARLY = 0.97  # a fit has learnt something when its loss is below this share 
 class Embedding:
     """Vectors of one network and what is known of their fit.
 
-    `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that say nothing; `auc` how well the
-    edges left out are told from non-edges, None where none were left out; `steps` how many the vectors took.
+    `ids` are the accounts' names; `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that
+    say nothing; `auc` how well the edges left out are told from non-edges, None where none were left out; `steps` how
+    many the vectors took; `hypergraph` what the hyperedges were like.
     """
 
+    ids: pa.Array
     vectors: FloatArray
     losses: FloatArray
     trivial: float
@@ -46,6 +49,7 @@ class Embedding:
     verdict: Verdict
     steps: int
     checks: tuple[tuple[int, float], ...] = field(default=())
+    hypergraph: Report | None = None
 
     @property
     def trained(self) -> bool:
@@ -87,7 +91,7 @@ def embed(
     weights = trivial_loss(settings.weighing, settings.negatives, bias=settings.unit)
     if network.edges == 0:
         nothing = np.zeros((network.n, settings.dimensions), np.float32)
-        return Embedding(nothing, np.empty(0, np.float32), weights, None, "nothing to learn", 0)
+        return Embedding(network.ids, nothing, np.empty(0, np.float32), weights, None, "nothing to learn", 0)
     hold_memory()
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
     holdout = hold_out(network, settings.held_out, np.random.default_rng(seeds[0])) if settings.held_out else None
@@ -98,14 +102,15 @@ def embed(
         if (said := report(drawn)).warning:
             warnings.warn(said.warning, DegenerateHypergraphWarning, stacklevel=3)
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
-        return _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
+        fit = _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
+        return replace(fit, hypergraph=said)
 
     first = run(seen, holdout, settings.steps)
     if holdout is None or not settings.refit or not first.trained:
         return first
     # The edges left out have told how many steps to take; now they may be learnt from too.
     again = run(network, None, first.steps)
-    return Embedding(again.vectors, again.losses, weights, first.auc, again.verdict, again.steps, first.checks)
+    return replace(again, auc=first.auc, checks=first.checks)
 
 
 def _check_features(features: FloatArray, n: int) -> FloatArray:
@@ -152,9 +157,11 @@ def _fit(
     checks: list[tuple[int, float]] = []
     best: tuple[float, int, FloatArray] | None = None
     for step in range(1, steps + 1):
-        X = model(drops)
+        seen = hide(edges.count, settings, drops)
+        X = model(drops, seen)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
-        loss = pooled_loss(X, model.bias, edges, pool, settings.weighing, settings.negatives)
+        chosen = None if seen is None else 1 - seen[:-1]
+        loss = pooled_loss(X, model.bias, edges, pool, settings.weighing, settings.negatives, chosen)
         value = loss.item()
         if not math.isfinite(value):
             raise KedgeError(f"the loss is no number at step {step}", remedy="lower mgcn.learning_rate")
@@ -178,7 +185,16 @@ def _fit(
     auc_found, taken, vectors = best or (None, len(losses), _vectors(model, network))
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], trivial, auc_found, vectors)
-    return Embedding(vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+    return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+
+
+def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
+    """0 for the edges that this step hides, 1 for the others and, last, for entries of no edge."""
+    if settings.drop_edges == 0 or settings.levels == "none":
+        return None
+    seen = (torch.rand(edges + 1, generator=generator) >= settings.drop_edges).float()
+    seen[-1] = 1.0
+    return seen if seen[:-1].sum() < edges else None
 
 
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
