@@ -214,4 +214,4 @@ def _list(json: bool) -> None:
     if json:
         print_json([{"name": n, "place": p, "title": t} for n, p, t in rows])
     else:
-        print_table("Experiments of the paper", ("name", "in the paper", "what it varies"), rows)
+        print_table("Experiments of the paper", ("name", "in the paper", "what it varies"), rows, left=3)
