@@ -32,7 +32,7 @@ from kedge.types import IntArray, Problem
 SETTINGS: dict[str, tuple[Any, ...]] = {
     "first_temperature": (2.0, 8.0),
     "temperature": (0.7, 1.4),
-    "rounds": (10, 20),
+    "rounds": (15, 45),
     "candidates": (5, 20),
     "least_belief": (0.003, 0.03),
 }

@@ -17,7 +17,7 @@ class EvidenceConfig(Stage):
     form: Literal["auto", "sparse", "dense"] = Field(
         default="auto", description="dense assumes that everybody has a partner; auto: what held-back anchors prefer"
     )
-    rounds: int = Field(default=15, ge=1, description="how often beliefs are renewed at most")
+    rounds: int = Field(default=30, ge=1, description="how often beliefs are renewed at most")
     least_rounds: int = Field(
         default=8, ge=1, description="how often beliefs are renewed at least: enough where each account knows anchors"
     )

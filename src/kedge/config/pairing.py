@@ -23,7 +23,7 @@ class PairingConfig(Stage):
     )
     most: float = Field(default=6.0, gt=0, description="largest log-odds that vectors alone may give a pair")
     enough: float = Field(
-        default=0.95, gt=0, le=1, description="auto: no embedding where evidence has this mean reciprocal rank alone"
+        default=0.5, gt=0, le=1, description="auto: no embedding where evidence has this mean reciprocal rank alone"
     )
     accounts: int = Field(
         default=20_000, ge=0, description="auto: no embedding where both networks together have more accounts"

@@ -19,7 +19,7 @@ __all__ = ["Config"]
 class Config(Stage):
     """The resolved configuration of a run."""
 
-    method: str = Field(default="evidence", description="what scores the pairs; a name from `kedge compare --list`")
+    method: str = Field(default="kedge", description="what scores the pairs; a name from `kedge compare --list`")
     seed: int = Field(default=0, ge=0, lt=2**63, description="where all randomness starts")
     candidates: int = Field(default=10, ge=1, description="how many candidates to keep for each account")
     decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")

@@ -1,8 +1,8 @@
-"""Evidence with embeddings as its prior: kedge's own method, each part used only where held-back anchors gain by it.
+"""Evidence with embeddings as its prior: kedge's own method, the embedding used only where held-back anchors gain by it.
 
-`settle` tries on held-back anchors, in this order: the form of evidence, three times as many rounds, the embedding as a
-prior. A part is taken up if the mean reciprocal rank of the held anchors rises by more than its standard error. So with
-too few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009).
+`settle` holds training anchors back. Where evidence alone finds most of them, or networks are large, nothing is
+embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error. So with too
+few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ __all__ = ["align", "hear", "recall", "scores", "settle"]
 
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps
-_PATIENT = 3  # times as many rounds: a slower annealing reaches further from few anchors
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
@@ -58,31 +57,25 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) < _FEWEST or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
     workshop = workshop or Workshop()
-    best, reached = plain, _held_ranks(problem, plain, seed, workshop)
+    reached = _held_ranks(problem, plain, seed, workshop)
     if reached.mean() >= config.pairing.enough:
         return plain
-    options = [] if plain.evidence.form == "dense" else [_patient(plain)]
-    for option in options:
-        tried = _held_ranks(problem, option, seed, workshop)
-        if _gains(tried, reached):
-            best, reached = option, tried
-    if reached.mean() >= config.pairing.enough:
-        return best
+    together = _using(config, "yes")
     try:
-        tried = _held_ranks(problem, _using(best, "yes"), seed, workshop)
-    except KedgeError:
-        return best  # a fit that collapsed has nothing to say
-    return _using(best, "yes") if _gains(tried, reached) else best
+        tried = _held_ranks(problem, together, seed, workshop)
+    except KedgeError as error:
+        workshop.progress.note(f"evidence alone is used: {error.message}")
+        return plain
+    gains = _gains(tried, reached)
+    workshop.progress.note(
+        f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
+        f"{tried.mean():.3f} with embeddings: {'both are' if gains else 'evidence alone is'} used"
+    )
+    return together if gains else plain
 
 
 def _using(config: Config, use: str) -> Config:
     return config.model_copy(update={"pairing": config.pairing.model_copy(update={"use": use})})
-
-
-def _patient(config: Config) -> Config:
-    names = ("rounds", "least_rounds")
-    rounds = {name: _PATIENT * getattr(config.evidence, name) for name in names}
-    return config.model_copy(update={"evidence": config.evidence.model_copy(update=rounds)})
 
 
 def _held_ranks(problem: Problem, config: Config, seed: int, workshop: Workshop) -> FloatArray:
