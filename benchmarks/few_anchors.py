@@ -4,7 +4,8 @@
 
 Training anchors are drawn from all anchors of a pair by seed, the rest is the test; nothing is chosen on the test.
 Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has the embedding as a prior in any
-case, `kedge` where held-back training anchors gain by it. CPU seconds are of the whole method, choosing included, with the vectors already learnt; learning
+case, `kedge` where held-back training anchors gain by it.
+CPU seconds are of the whole method, choosing included, with the vectors already learnt; learning
 them is the column `vectors`, the same for every share.
 """
 

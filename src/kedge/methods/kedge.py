@@ -1,4 +1,4 @@
-"""Evidence with embeddings as its prior: kedge's own method, the embedding used only where held-back anchors gain by it.
+"""Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
 `settle` holds training anchors back. Where evidence alone finds most of them, or networks are large, nothing is
 embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error. So with too
@@ -64,7 +64,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     try:
         tried = _held_ranks(problem, together, seed, workshop)
     except KedgeError as error:
-        workshop.progress.note(f"evidence alone is used: {error.message}")
+        workshop.progress.note(f"evidence alone is used: {error}")
         return plain
     gains = _gains(tried, reached)
     workshop.progress.note(
