@@ -72,7 +72,7 @@ def test_a_narrow_front_goes_on_from_its_heaviest_accounts_and_ties_from_the_sma
         network = Network(csr_array(np.maximum(A, A.T)), network.ids)
     A = network.adjacency.toarray().astype(np.float64)
     P = A / A.sum(axis=1, keepdims=True)
-    H = build(network, nearest=12, front=20, hops=4, restart=0.2).H.toarray()
+    H = build(network, nearest=12, front=20, hops=4, restart=0.2, sharpness=1.0).H.toarray()
     for centre in range(0, 90, 7):
         step, total = np.eye(90)[centre], 0.2 * np.eye(90)[centre]
         for t in range(1, 5):

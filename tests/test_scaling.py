@@ -29,6 +29,7 @@ from kedge.workshop import MemoryShelf, Piece, Workshop
 SMALL = [
     *"mgcn.dimensions=8 mgcn.steps=60 mgcn.learning_rate=0.05".split(),
     *"partition.n_max=150 partition.n_min=30 partition.shared=20".split(),
+    "mgcn.drop_edges=0",  # so few steps on so few edges need to see them all
 ]
 WORDS = ["--method", "mgcn", *(word for setting in SMALL for word in ("--set", setting))]
 NOBODY = np.empty(0, np.int64)
