@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+
 import numpy as np
 import pytest
 from graphs import communities, relabel
 
 from kedge.config import resolve
 from kedge.embedding import network
+from kedge.link import prior
 from kedge.link.evidence import propagate
 from kedge.link.prior import certain_pairs, embedded_prior
 from kedge.methods import METHODS, evidenced, settle
 from kedge.methods import kedge as method
+from kedge.progress import Silent
 from kedge.types import Network, Problem
 from kedge.workshop import Workshop
 
@@ -109,3 +114,19 @@ def test_only_methods_that_can_say_why_are_evidenced():
     assert evidenced("mgcn") is None
     for name in ("evidence", "kedge"):
         assert all(hasattr(evidenced(name), part) for part in ("hear", "scores", "recall", "settle"))
+
+
+def test_what_approximate_search_misses_is_told(monkeypatch):
+    problem = planted(40)
+    heard = propagate(problem, resolve(assignments=QUICK).evidence)
+    vectors = [np.random.default_rng(side).normal(size=(120, 6)) for side in (0, 1)]
+    told = []
+    listener = Silent()
+    listener.note = told.append
+    config = resolve(assignments=QUICK).pairing
+    embedded_prior(problem, *vectors, heard, config, 0, listener)
+    assert told == [], "exact search misses nothing"
+    monkeypatch.setattr(prior, "nearest_pairs", partial(prior.nearest_pairs, exact_up_to=50))
+    embedded_prior(problem, *vectors, heard, config, 0, listener)
+    (note,) = told
+    assert re.fullmatch(r"the nearest accounts are searched for approximately: \d+% of the true ones .*", note)

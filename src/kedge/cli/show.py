@@ -56,10 +56,12 @@ class Reporter:
         self._stage = ""
         self._started = 0.0
         self._said = 0.0
+        self._noted: set[str] = set()
 
     def note(self, text: str) -> None:
-        """A line for the user."""
-        if not self._quiet:
+        """A line for the user; once, however many runs of a method come upon it."""
+        if not self._quiet and text not in self._noted:
+            self._noted.add(text)
             self._line(f"kedge: {_printable(text)}")
 
     def stage(self, name: str, done: bool = False) -> None:

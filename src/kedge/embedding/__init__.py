@@ -1,7 +1,7 @@
 """Vectors of networks of any size: whole where one part is enough, else by parts that are laid together (Eq. 12)."""
 
 from kedge.embedding.boundary import refine_boundary
-from kedge.embedding.network import NetworkVectors, Source, embed_network, embed_networks
+from kedge.embedding.network import NetworkVectors, Source, embed_network, embed_networks, recall_networks
 from kedge.embedding.part import PartFit, PartJob, train_part
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Source",
     "embed_network",
     "embed_networks",
+    "recall_networks",
     "refine_boundary",
     "train_part",
 ]

@@ -23,9 +23,9 @@ from kedge.errors import KedgeError
 from kedge.partition import part_adjacency, partition
 from kedge.reconcile.parts import PartVectors, reconcile_parts
 from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
-from kedge.workshop import Piece, Workshop
+from kedge.workshop import Piece, Shelf, Workshop
 
-__all__ = ["NetworkVectors", "Source", "embed_network", "embed_networks"]
+__all__ = ["NetworkVectors", "Source", "embed_network", "embed_networks", "recall_networks"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,13 @@ def embed_networks(
         workshop.shelf.put(key, made[key].piece())
         workshop.shelf.drop(plan.keys)
     return tuple(made[key] for key in keys)
+
+
+def recall_networks(sources: Sequence[Source], config: Config, shelf: Shelf) -> tuple[NetworkVectors, ...] | None:
+    """The vectors as they lie on the shelf; None where one network's are missing, since nothing is trained here."""
+    pieces = [shelf.get(_key_of_network(source, config)) for source in sources]
+    found = tuple(NetworkVectors.of(piece) for piece in pieces if piece is not None)
+    return found if len(found) == len(sources) else None
 
 
 def _looks_at_anchors(config: Config) -> bool:

@@ -137,6 +137,12 @@ def build_problem(
                 "keep one partner for each account, or leave all of them out with --set read.contradictory=drop",
             )
         keep[resolved.contradictory] = False
+        if not keep.any():
+            raise KedgeError(
+                f"no anchors are left: all {len(keep)} contradict each other",
+                file=columns.file,
+                remedy="keep one partner for each account",
+            )
     chosen = pa.array(keep)
     left_ids, right_ids = resolved.left_ids.filter(chosen), resolved.right_ids.filter(chosen)
     left, right = left.with_isolated(left_ids), right.with_isolated(right_ids)

@@ -15,7 +15,7 @@ from kedge.ingest.anchors import AnchorReport
 from kedge.ingest.edges import EdgeReport
 from kedge.types import IntArray, Network
 
-__all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "estimate_cost"]
+__all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "edges_among", "estimate_cost", "hub_warning"]
 
 # Measured by benchmarks/match_cost.py on planted pairs; a rough guide, said as such.
 _CPU_SECONDS_FLOOR: Final = 20.0
@@ -125,7 +125,7 @@ def _describe(network: Network, read: EdgeReport) -> NetworkFacts:
 
 def _describe_anchors(left: Network, right: Network, pairs: IntArray, listed: AnchorReport) -> AnchorFacts:
     known = pairs[(pairs >= 0).all(axis=1)]
-    inside = [_edges_among(left, known[:, 0]), _edges_among(right, known[:, 1])]
+    inside = [edges_among(left, known[:, 0]), edges_among(right, known[:, 1])]
     # Both are numbered by anchor, so an edge of both networks stands in the same cell.
     both = int(inside[0].multiply(inside[1]).nnz // 2)
     either = int((inside[0].nnz + inside[1].nnz) // 2 - both)
@@ -140,7 +140,8 @@ def _describe_anchors(left: Network, right: Network, pairs: IntArray, listed: An
     )
 
 
-def _edges_among(network: Network, accounts: IntArray) -> csr_array:
+def edges_among(network: Network, accounts: IntArray) -> csr_array:
+    """1 where an edge joins two of the accounts, numbered as they are given, each edge in both directions."""
     inside = csr_array(network.adjacency[accounts][:, accounts])
     return csr_array((np.ones(inside.nnz, np.int8), inside.indices, inside.indptr), shape=inside.shape)
 
@@ -150,8 +151,9 @@ def _network_warnings(side: str, network: Network, facts: NetworkFacts) -> list[
     if facts.edges == 0:
         said.append(f"{side}: no edges are left, so nothing can be matched by structure")
         return said
-    if facts.degree_max > 0.5 * facts.accounts and facts.accounts > 20:
-        said.append(f"{side}: one account is joined to {facts.degree_max / facts.accounts:.0%} of all the others")
+    hub = hub_warning(side, network)
+    if hub:
+        said.append(hub)
     if facts.largest_component < 0.5 * facts.accounts:
         said.append(
             f"{side}: the largest of {facts.components} components holds only "
@@ -163,6 +165,14 @@ def _network_warnings(side: str, network: Network, facts: NetworkFacts) -> list[
     if alike:
         said.append(f"{side}: {alike}")
     return said
+
+
+def hub_warning(side: str, network: Network) -> str | None:
+    """Said where one account is joined to most others: that two accounts both know it says next to nothing."""
+    others, most = network.n - 1, int(network.degrees.max()) if network.n else 0
+    if most <= 0.5 * others or others < 20:
+        return None
+    return f"{side}: one account is joined to {most / others:.0%} of all the others, so knowing it says little"
 
 
 def _alike_ids(ids: pa.Array) -> str | None:

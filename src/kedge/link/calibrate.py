@@ -189,7 +189,7 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0, hop
         said_given=said,
         right=best.right,
         missing=validated - len(said),
-        notes=_notes(validated, best, scale),
+        notes=_notes(validated, best),
     )
 
 
@@ -250,7 +250,7 @@ def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, see
     return _Fitted(scale, theta, knots, losses[free_form], said[first], true[first] > 0, z[first])
 
 
-def _notes(validated: int, best: _Fitted, scale: Scale) -> tuple[str, ...]:
+def _notes(validated: int, best: _Fitted) -> tuple[str, ...]:
     notes = []
     if validated == 0:
         notes.append("no anchor could be held out: probabilities are a guess and stay under 0.5")
@@ -259,10 +259,8 @@ def _notes(validated: int, best: _Fitted, scale: Scale) -> tuple[str, ...]:
                      "probabilities; they are a guess")  # fmt: skip
     elif validated < _SOME:
         notes.append(f"probabilities rest on {validated} held-out anchors only; take them as rough")
-    if validated and len(best.said) == 0:
-        notes.append("no held-out account had any candidate: probabilities are a guess")
+    if validated >= _FEW and len(best.said) == 0:
+        notes = ["no held-out account had any candidate: probabilities are a guess"]
     elif validated >= _FEW and not best.right.any():
         notes.append("the best candidate was wrong for every held-out anchor: expect no usable match")
-    if len(best.said) and scale.floor == scale.middle and np.ptp(best.said) == 0:
-        notes.append("all scores are equal: the method cannot tell candidates apart")
     return tuple(notes)

@@ -27,6 +27,7 @@ class Nearest:
 
     pairs: IntArray
     recall: float
+    exact: bool = True
 
 
 def nearest_pairs(
@@ -57,7 +58,8 @@ def nearest_pairs(
         mine, other = chosen[near][row], chosen[1 - near][places[row, place]]
         found.append(np.column_stack([mine, other] if near == 0 else [other, mine]))
         recalls.append(recall)
-    return Nearest(np.unique(np.concatenate(found), axis=0), float(np.mean(recalls)))
+    exact = max(len(accounts) for accounts in chosen) <= exact_up_to
+    return Nearest(np.unique(np.concatenate(found), axis=0), float(np.mean(recalls)), exact)
 
 
 def _search(asking: FloatArray, asked: FloatArray, k: int, exact_up_to: int) -> tuple[IntArray, float]:

@@ -19,6 +19,7 @@ from kedge.link.candidates import nearest_pairs
 from kedge.link.evidence import Evidence
 from kedge.link.pair_examples import Examples, draw_examples
 from kedge.link.pair_network import PairNetwork, fit_pair_network
+from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, project
 from kedge.types import FloatArray, IntArray, Problem, Side
 
@@ -36,9 +37,18 @@ def certain_pairs(problem: Problem, evidence: Evidence, least: float) -> IntArra
 
 
 def embedded_prior(
-    problem: Problem, left: FloatArray, right: FloatArray, evidence: Evidence, config: PairingConfig, seed: int
+    problem: Problem,
+    left: FloatArray,
+    right: FloatArray,
+    evidence: Evidence,
+    config: PairingConfig,
+    seed: int,
+    progress: Progress | None = None,
 ) -> csr_array:
-    """Log-odds of the nearest pairs and of evidence's candidates, from 0 to `config.most`, n_1 × n_2 sparse."""
+    """Log-odds of the nearest pairs and of evidence's candidates, from 0 to `config.most`, n_1 × n_2 sparse.
+
+    `progress` is told what approximate search misses.
+    """
     known = certain_pairs(problem, evidence, config.certain)
     shape = (problem.left.n, problem.right.n)
     if len(known) < _FOLDS:
@@ -47,9 +57,14 @@ def embedded_prior(
     network = _learn(left, right, known, ridge, config, seed)
     moved = _moved(left, right, known, ridge)
     free = [np.setdiff1d(np.arange(size), problem.anchors[:, side]) for side, size in enumerate(shape)]
-    near = nearest_pairs(left, moved, config.nearest, free[0], free[1]).pairs
+    near = nearest_pairs(left, moved, config.nearest, free[0], free[1])
+    if progress is not None and not near.exact:
+        progress.note(
+            f"the nearest accounts are searched for approximately: {near.recall:.0%} of the true ones were found "
+            "in a sample"
+        )
     heard = np.column_stack([owners(evidence.log_odds), evidence.log_odds.indices])
-    pairs = np.unique(np.concatenate([near, heard]), axis=0)
+    pairs = np.unique(np.concatenate([near.pairs, heard]), axis=0)
     said = np.clip(network.log_odds(unit_rows(left), unit_rows(moved), pairs), 0.0, config.most)
     kept = said > 0
     return csr_array((said[kept].astype(np.float64), tuple(pairs[kept].T)), shape=shape)

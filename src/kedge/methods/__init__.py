@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.types import Problem
-from kedge.workshop import Workshop
+from kedge.workshop import Shelf, Workshop
 
-__all__ = ["ABOUT", "EVIDENCED", "METHODS", "Method", "embeds", "evidenced", "prepare", "settle"]
+__all__ = ["ABOUT", "EVIDENCED", "METHODS", "Method", "embeds", "evidenced", "prepare", "recall_alignment", "settle"]
 
 _WORKSHOP: Final = ("mgcn", "kedge")  # methods that embed networks, part by part, with a workshop
 
@@ -89,3 +89,9 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
     the workshop's shelf. What is known of them, by the name of its artefact: `training` and `parts`."""
     known: dict[str, Any] = import_module("kedge.methods.mgcn").prepare(problem, config, seed, workshop)
     return known
+
+
+def recall_alignment(problem: Problem, config: Config, shelf: Shelf) -> Alignment | None:
+    """The cosines of the vectors that a finished run left on its shelf; None where it left none."""
+    found: Alignment | None = import_module("kedge.methods.mgcn").recall_alignment(problem, config, config.seed, shelf)
+    return found

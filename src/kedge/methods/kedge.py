@@ -43,7 +43,7 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
         return first
     # The seed of the run, not of a trial: vectors do not depend on anchors, so all runs share them on the shelf.
     left, right = (made.vectors for made in embed_both(problem, config, config.seed, workshop))
-    prior = embedded_prior(problem, left, right, first, config.pairing, config.seed)
+    prior = embedded_prior(problem, left, right, first, config.pairing, config.seed, workshop.progress)
     return FORMS[config.evidence.form](problem, config.evidence, prior)
 
 

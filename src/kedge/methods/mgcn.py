@@ -8,12 +8,12 @@ import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.embedding import NetworkVectors, Source, embed_networks
+from kedge.embedding import NetworkVectors, Source, embed_networks, recall_networks
 from kedge.methods.embedded import align_vectors
 from kedge.types import FloatArray, Problem
-from kedge.workshop import Workshop
+from kedge.workshop import Shelf, Workshop
 
-__all__ = ["align", "embed_both", "prepare"]
+__all__ = ["align", "embed_both", "prepare", "recall_alignment"]
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
@@ -48,12 +48,24 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
 
 def embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
     """Vectors of the left and of the right network; the same seed and settings give the same from the shelf."""
+    return embed_networks(_sources(problem, seed), config, workshop)
+
+
+def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
+    """What `align` says, from vectors that lie on the shelf already; None where they do not."""
+    found = recall_networks(_sources(problem, seed), config, shelf)
+    if found is None or len(problem.anchors) == 0:
+        return None
+    left, right = (made.vectors for made in found)
+    return align_vectors(problem, left, right, _seeds(seed)[2])
+
+
+def _sources(problem: Problem, seed: int) -> list[Source]:
     named = ((problem.left, "the left network"), (problem.right, "the right network"))
-    sources = [
+    return [
         Source(network, problem.anchors[:, side], _seeds(seed)[side], name)
         for side, (network, name) in enumerate(named)
     ]
-    return embed_networks(sources, config, workshop)
 
 
 def _seeds(seed: int) -> list[int]:

@@ -19,7 +19,7 @@ from kedge.decisions import learn
 from kedge.errors import KedgeError
 from kedge.forgetting import forget_accounts
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
-from kedge.ingest.check import estimate_cost
+from kedge.ingest.check import estimate_cost, hub_warning
 from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
@@ -27,6 +27,7 @@ from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, embeds, evidenced, prepare, settle
 from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.layout import DECIDED, EMBEDDINGS, PARTS, PRIOR, SUPPORT, TRAINING
+from kedge.pipeline.outcome import outcome_notes
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.progress import Progress, Silent
 from kedge.store import (
@@ -74,10 +75,11 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     resolved = resolve_pairs(columns, left, right)
     for note in resolved.report.notes:
         progress.note(f"anchors: {note}")
-    if resolved.report.unknown:
-        progress.note(f"{resolved.report.unknown} anchors name an account that is in no edge; they carry no evidence")
     problem = build_problem(left, right, resolved, columns, config.read.contradictory)
-    for note in anchor_notes(problem, config.method):
+    if resolved.report.contradictory:
+        progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
+    hubs = (hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
+    for note in (*filter(None, hubs), *anchor_notes(problem, config.method)):
         progress.note(note)
     return problem
 
@@ -115,7 +117,10 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress.stage(f"scoring pairs ({config.method})")
     alignment = _method(config)(problem, config, config.seed, workshop)
     progress.stage("deciding")
-    return Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+    solution = Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
+    for note in _said(solution, _threshold(solution, config)):
+        progress.note(note)
+    return solution
 
 
 def match_to_run(
@@ -156,15 +161,23 @@ def match_to_run(
         # Without test pairs it is null: an older one would belong to other pairs.
         grid = [0.0, *threshold_grid(decided["threshold"])]
         run.write("evaluation.json", JSON, breakdown(problem, solution.matches, test, grid, config.seed))
-        for note in (*run.notes, *solution.calibrator.notes):
+        for note in (*run.notes, *_said(solution, decided["threshold"])):
             progress.note(note)
     return summary
 
 
+def _said(solution: Solution, threshold: float) -> tuple[str, ...]:
+    """What the user should know of the probabilities and of the matches, each thing once."""
+    return tuple(dict.fromkeys((*solution.calibrator.notes, *outcome_notes(solution.matches, threshold))))
+
+
+def _threshold(solution: Solution, config: Config) -> float:
+    return choose_threshold(solution.calibrator, solution.matches.probability[solution.matches.assigned], config)
+
+
 def _decided(solution: Solution, config: Config) -> dict[str, Any]:
     """The threshold that was chosen, and how many assigned pairs got each of the `DECISIONS`."""
-    matches = solution.matches
-    threshold = choose_threshold(solution.calibrator, matches.probability[matches.assigned], config)
+    matches, threshold = solution.matches, _threshold(solution, config)
     counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
     return {"threshold": threshold, "review_from": min(config.decide.review, threshold), **counts}
 
