@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import schemathesis
 from reviewing import HOSTILE, Browser, open_log, small_run
+from scipy.sparse import csr_array
 
 from kedge.link.evidence import terms
 from kedge.review.app import PAGES
@@ -82,6 +83,17 @@ def test_evidence_adds_up_and_names_the_neighbours(browser, run):
         assert twin["known"] == (data.partner[0][twin["left"]["account"]] == twin["right"]["account"])
     drawn = len(pair["ego"]["joined"]) + len(pair["ego"]["left"]["alone"]) + pair["ego"]["left"]["more"]
     assert drawn == pair["left"]["degree"]
+
+
+def test_what_the_vectors_add_is_a_step_of_its_own(run, log):
+    data, _ = run
+    without = Browser(data, log).next()
+    u, v = without["left"]["account"], without["right"]["account"]
+    prior = csr_array(([2.5], ([u], [v])), shape=(data.problem.left.n, data.problem.right.n))
+    pair = Browser(replace(data, evidence=replace(data.evidence, prior=prior)), log).next()
+    assert (pair["left"]["account"], pair["right"]["account"]) == (u, v)
+    assert {"kind": "vectors", "count": 1, "weight": 2.5} in pair["evidence"]["steps"]
+    assert pair["evidence"]["total"] == pytest.approx(without["evidence"]["total"] + 2.5, abs=1e-3)
 
 
 def test_without_beliefs_the_shared_anchors_explain(run, log):

@@ -1,6 +1,6 @@
 """Why a pair: the steps of the evidence waterfall, and both ego networks with matched neighbours joined.
 
-With the evidence method the steps add up to the pair's log-odds. Other methods leave no such terms; then the anchored
+With kedge's own methods the steps add up to the pair's log-odds. Other methods leave no such terms; then the anchored
 neighbours that the two accounts share are shown, with the weight of Adamic and Adar that a rare friend says more.
 """
 
@@ -30,16 +30,19 @@ def account(network: Network, number: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class PairTerms:
-    """The terms of one pair, largest first, and whether they are log-odds that add up."""
+    """The terms of one pair, largest first, whether they are log-odds that add up, and what the vectors add."""
 
     additive: bool
     terms: list[Term]
+    vectors: float = 0.0
 
 
 def pair_terms(data: ReviewData, left: int, right: int) -> PairTerms:
     """What speaks for and against a pair."""
     if data.evidence is not None:
-        return PairTerms(True, terms(data.problem, data.evidence, left, right))
+        prior = data.evidence.prior
+        vectors = 0.0 if prior is None else float(prior[left, right])
+        return PairTerms(True, terms(data.problem, data.evidence, left, right), vectors)
     problem = data.problem
     near, far = _neighbours(problem.left, left), set(_neighbours(problem.right, right).tolist())
     found = []
@@ -65,10 +68,12 @@ def waterfall(data: ReviewData, found: PairTerms) -> dict[str, Any]:
         if members:
             weight = sum(term.weight for term in members)
             steps.append({"kind": kind, "count": len(members), "weight": round(weight, 4)})
+    if found.vectors:
+        steps.append({"kind": "vectors", "count": 1, "weight": round(found.vectors, 4)})
     return {
         "unit": "log-odds" if found.additive else "shared anchors",
         "steps": steps,
-        "total": round(sum(term.weight for term in found.terms), 4),
+        "total": round(found.vectors + sum(term.weight for term in found.terms), 4),
     }
 
 

@@ -68,7 +68,7 @@ def _parts() -> dict[str, Any]:
     choice = {**_ACCOUNT, "probability": _SHARE, "assigned": _FLAG, "verdict": _VERDICT}
     joined = {"left": ref("Account"), "right": ref("Account"), "belief": _SHARE, "known": _FLAG}
     step = {
-        "kind": {"enum": ["neighbour", "other", "missing_left", "missing_right", "profile"]},
+        "kind": {"enum": ["neighbour", "other", "missing_left", "missing_right", "profile", "vectors"]},
         "weight": number,
         "count": _WHOLE,
         **joined,

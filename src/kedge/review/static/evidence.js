@@ -7,6 +7,7 @@ const WORDS = {
   missing_right: (n) => some(n, "left neighbours missing on the right"),
   missing_left: (n) => some(n, "right neighbours missing on the left"),
   profile: () => "number of neighbours on either side",
+  vectors: () => "vectors of the two accounts",
 };
 
 const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "") + Math.abs(x).toFixed(1);
