@@ -22,7 +22,7 @@ import sys
 import time
 from pathlib import Path
 
-METHODS = {name: f"kedge.methods.{name}" for name in ("evidence", "mgcn")} | {"kedge": "kedge.methods.combined"}
+NAMES = ("kedge", "evidence", "mgcn")
 RANDOM = ("mgcn",)
 
 
@@ -32,13 +32,12 @@ def read_pairs(path: Path) -> list[list[str]]:
 
 def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float]:
     """One method on one split, in this process."""
-    import importlib
-
     import numpy as np
 
     from kedge import evaluate
     from kedge.alignment import SparseAlignment
     from kedge.config import Config
+    from kedge.methods import METHODS
     from kedge.types import Network, Problem
 
     train, test = (read_pairs(folder / "splits" / split / f"{part}.tsv") for part in ("train", "test"))
@@ -53,13 +52,12 @@ def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float
         return np.column_stack([networks[side].find([pair[side] for pair in pairs]) for side in (0, 1)])
 
     problem, held = Problem(*networks, find(train)), find(test)
-    align = importlib.import_module(METHODS[method]).align
     # A first run on two small stars loads the compiled kernels.
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
-    importlib.import_module(METHODS["evidence"]).align(Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
+    METHODS["evidence"](Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
     config = Config(method=method, seed=seed)
     began = time.process_time()
-    alignment = align(problem, config, seed)
+    alignment = METHODS[method](problem, config, seed)
     seconds = time.process_time() - began
     ranking = evaluate.ranking(alignment, held)
     figures = {
@@ -118,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--split", default="main", help="comma-separated; main = off20 or r20_s0")
-    parser.add_argument("--methods", default="evidence", help=f"comma-separated, of: {', '.join(METHODS)}")
+    parser.add_argument("--methods", default="evidence", help=f"comma-separated, of: {', '.join(NAMES)}")
     parser.add_argument("--pairs", default="", help="comma-separated; all by default")
     parser.add_argument("--one", nargs=4, metavar=("PAIR", "SPLIT", "METHOD", "SEED"), help=argparse.SUPPRESS)
     parser.add_argument("--seeds", type=int, default=1, help="for methods that are random")
