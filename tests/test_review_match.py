@@ -59,7 +59,7 @@ def test_a_match_learns_from_decisions(pair, tmp_path):
     assert after["decisions"] == {"confirmed": len(yes), "rejected": len(no)}
     assert f"{len(yes)} confirmed pairs are anchors now, {len(no)} rejected pairs are ruled out" in result.stderr
     assert "keep the left network: already done" in result.stderr
-    assert "score pairs (evidence) ..." in result.stderr
+    assert "score pairs (kedge) ..." in result.stderr
     problem, matches, _, new = load_decided(run)
     assert new["run_id"] != old["run_id"]
     known = {(problem.left.name(u), problem.right.name(v)) for u, v in problem.anchors}

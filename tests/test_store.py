@@ -119,6 +119,37 @@ def test_a_directory_that_is_not_a_run_is_left_alone(tmp_path):
         pass
 
 
+def test_what_a_forgotten_stage_left_is_gone(tmp_path):
+    """Else a run that no longer has the stage would read it as its own."""
+    outside = tmp_path / "mine.json"
+    outside.write_text("{}")
+    grown = Identity({**ASKED.inputs, "decisions": {"sha256": "d"}}, ASKED.config)
+    with open_run(tmp_path / "run", ASKED) as run:
+        run.stage("last", "networks/a.json", JSON, lambda: 1)
+        run.stage("go", "model/b.json", JSON, lambda: 2)
+        run.manifest["stages"]["hostile"] = {"artefact": "../mine.json"}
+        run.save()
+    with open_run(tmp_path / "run", grown, lasting=("last",)) as run:
+        assert not (tmp_path / "run" / "model" / "b.json").exists()
+        assert run.stage("last", "networks/a.json", JSON, lambda: 3) == 1
+    with open_run(tmp_path / "run", ASKED, force=True):
+        assert not (tmp_path / "run" / "networks" / "a.json").exists()
+    assert outside.exists()
+
+
+def test_force_starts_anew_where_the_manifest_is_damaged(tmp_path):
+    with open_run(tmp_path / "run", ASKED):
+        pass
+    for text in ("{", '{"format": 0}', "[]"):
+        (tmp_path / "run" / "manifest.json").write_text(text)
+        with pytest.raises(KedgeError, match="run again with --force"), open_run(tmp_path / "run", ASKED):
+            pass
+        with open_run(tmp_path / "run", ASKED, force=True) as run:
+            assert run.stage("go", "model/b.json", JSON, lambda: 2) == 2
+        with open_run(tmp_path / "run", ASKED) as run:
+            assert run.stage("go", "model/b.json", JSON, lambda: 3) == 2
+
+
 def test_a_damaged_manifest_is_said(tmp_path):
     with open_run(tmp_path / "run", ASKED):
         pass

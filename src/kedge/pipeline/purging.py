@@ -28,6 +28,7 @@ from kedge.store import (
     Run,
     lock_run,
     read_manifest,
+    remove_artefact,
     reviewing,
     suppress,
 )
@@ -140,7 +141,7 @@ def _clean(run: Run, problem: Problem, person: _Person) -> int:
     stages = {record["artefact"]: stage for stage, record in run.manifest["stages"].items()}
     for artefact in stages.keys() - cleaners.keys() - ACCOUNT_FREE:
         # Nobody told us how to take an account out of it. The same match makes it again, without the account.
-        (run.directory / artefact).unlink(missing_ok=True)
+        remove_artefact(run.directory, artefact)
     # Vectors were learnt from the account's edges; without them the networks have other keys, so nobody would ask.
     run.shelf(EMBEDDINGS).clear()
     for artefact, (kind, change) in cleaners.items():

@@ -5,7 +5,7 @@ from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_de
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.locking import lock_run, reviewing
 from kedge.store.records import from_plain, to_plain
-from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest
+from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest, remove_artefact
 from kedge.store.shelf import DiskShelf
 from kedge.store.suppressed import PURGED_FILE, purged_accounts, suppress
 
@@ -37,6 +37,7 @@ __all__ = [
     "read_decisions",
     "read_manifest",
     "refuse_overwrite",
+    "remove_artefact",
     "reviewing",
     "suppress",
     "to_plain",

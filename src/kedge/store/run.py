@@ -28,7 +28,17 @@ from kedge.store.locking import LOCKS, lock_run
 from kedge.store.shelf import DiskShelf
 from kedge.store.suppressed import PURGED_FILE
 
-__all__ = ["MANIFEST", "Identity", "Run", "cpu_seconds", "hash_file", "open_run", "peak_mb", "read_manifest"]
+__all__ = [
+    "MANIFEST",
+    "Identity",
+    "Run",
+    "cpu_seconds",
+    "hash_file",
+    "open_run",
+    "peak_mb",
+    "read_manifest",
+    "remove_artefact",
+]
 
 T = TypeVar("T")
 MANIFEST: Final = "manifest.json"
@@ -138,6 +148,13 @@ class Run:
         self.write(MANIFEST, JSON, self.manifest)
 
 
+def remove_artefact(directory: Path, artefact: str) -> None:
+    """Remove a file that a manifest names, but never one outside its directory: manifests come from others too."""
+    path = directory / artefact
+    if path.resolve().is_relative_to(directory.resolve()):
+        path.unlink(missing_ok=True)
+
+
 def _fingerprint(path: Path) -> dict[str, Any]:
     return {name: value for name, value in hash_file(path).items() if name != "name"}
 
@@ -154,12 +171,19 @@ def open_run(directory: Path, identity: Identity, force: bool = False, lasting: 
     """Open a run directory for work: make it, resume it, or say why not. Holds its lock until the end.
 
     New decisions of reviewers are no other run: all but the `lasting` stages are then forgotten and computed again.
+    What a forgotten stage left goes too: a reader would take it for this run's, and a purge would pass it by.
     """
     existed = directory.exists()
     if existed and not directory.is_dir():
         raise KedgeError("is a file", file=directory, remedy="give a directory for the run")
-    manifest = read_manifest(directory) if (directory / MANIFEST).exists() else None
-    if manifest is None and existed and any(not p.name.startswith(_HARMLESS) for p in directory.iterdir()):
+    is_run = (directory / MANIFEST).exists()
+    try:
+        manifest = read_manifest(directory) if is_run else None
+    except KedgeError:  # damaged, or of another version: that is what --force is for
+        if not force:
+            raise
+        manifest = None
+    if not is_run and existed and any(not p.name.startswith(_HARMLESS) for p in directory.iterdir()):
         raise KedgeError("is not empty and not a kedge run", file=directory, remedy="give a new directory")
     if manifest is not None and not force:
         _refuse_other(directory, manifest, identity)
@@ -169,9 +193,11 @@ def open_run(directory: Path, identity: Identity, force: bool = False, lasting: 
         for leftover in directory.rglob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
         if manifest is None or force or manifest["run_id"] != identity.run_id:
-            kept = {} if manifest is None or force else manifest["stages"]
+            before = {} if manifest is None else manifest["stages"]
             manifest = _new_manifest(identity)
-            manifest["stages"] = {name: record for name, record in kept.items() if name in lasting}
+            manifest["stages"] = {} if force else {name: before[name] for name in before if name in lasting}
+            for name in before.keys() - manifest["stages"].keys():
+                remove_artefact(directory, before[name]["artefact"])
             write_atomically(directory / MANIFEST, lambda file: file.write(dump_json(manifest).encode()))
         yield Run(directory, manifest)
 
