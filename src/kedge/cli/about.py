@@ -46,6 +46,8 @@ def doctor(json: Json = False, debug: Debug = False) -> None:  # noqa: ARG001
 def _facts() -> dict[str, Any]:
     from importlib import metadata
 
+    from kedge.engine.memory import cores
+
     libraries = {}
     for name in ("torch", "numpy", "scipy", "numba", "networkit", "faiss-cpu", "pyarrow", "pydantic", "typer", "rich"):
         try:
@@ -59,7 +61,7 @@ def _facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
-        "cores usable": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores usable": cores(),
         "threads asked (OMP_NUM_THREADS)": os.environ.get("OMP_NUM_THREADS", "not set"),
         "memory GB": round(pages * size / 1e9, 1),
         "memory free GB": round(free / 1e9, 1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,9 +27,9 @@ def check_workers(workers: int) -> int:
     """As many as asked for, or one a core."""
     if workers < 0:
         raise KedgeError(f"--workers {workers}", remedy="give 1 or more, or 0 for one a core")
-    return (
-        workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or os.cpu_count() or 1
-    )
+    from kedge.engine.memory import cores
+
+    return workers or cores()
 
 
 def write_bytes(path: Path, content: bytes) -> None:
