@@ -127,8 +127,13 @@ def one_round(
         return of_left
 
     shares = _cuts(*far_edges, belief[1])
-    with ThreadPoolExecutor(len(shares)) as pool:
-        found = [best.entries() for best in pool.map(listen, shares)]
+    if len(shares) == 1:
+        # No thread for one share: kernels import on their first call, and after an interrupt in an import Python may
+        # hold its import lock for this thread alone, so that another one would wait for it for ever.
+        found = [listen(shares[0]).entries()]
+    else:
+        with ThreadPoolExecutor(len(shares)) as pool:
+            found = [best.entries() for best in pool.map(listen, shares)]
     v, u, score = of_right.entries()
     # A thread's list holds the best of its bands, so together they may hold more than `keep`: too many do no harm to
     # beliefs, but must not depend on the number of threads.
