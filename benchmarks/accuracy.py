@@ -116,7 +116,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--split", default="main", help="comma-separated; main = off20 or r20_s0")
-    parser.add_argument("--methods", default="evidence", help=f"comma-separated, of: {', '.join(NAMES)}")
+    parser.add_argument("--methods", default="kedge", help=f"comma-separated, of: {', '.join(NAMES)}")
     parser.add_argument("--pairs", default="", help="comma-separated; all by default")
     parser.add_argument("--one", nargs=4, metavar=("PAIR", "SPLIT", "METHOD", "SEED"), help=argparse.SUPPRESS)
     parser.add_argument("--seeds", type=int, default=1, help="for methods that are random")
