@@ -2,11 +2,13 @@
 
     python benchmarks/mgcn_links.py                       # all of it; goes on where an earlier call stopped
     python benchmarks/mgcn_links.py --left-out 0.5        # where few edges are seen
+    python benchmarks/mgcn_links.py --methods "paper preset" --networks ego-facebook
 
 A share of the edges is left out as test (never an account's last one), with as many pairs drawn uniformly that are
 no edges. Each method sees the other edges only, and stops or chooses by edges that it leaves out of those itself.
 AUC of x_i · x_j; for DeepWalk and PALE of the cosine too, the better of the two on the test edges being theirs.
 "Few edges" is the AUC over those test pairs of which an end has at most 5 edges left, the others being as they are.
+The paper's preset has its own d and says its loss against the trivial one, the loss of vectors that say nothing.
 Each result is a line of a file under --out, so that a stopped run is taken up again and a finished one only printed.
 """
 
@@ -18,10 +20,11 @@ import os
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from kedge.config import BaselineConfig, resolve
+from kedge.config import BaselineConfig, Config, resolve
 from kedge.ingest import read_network
 from kedge.linalg import unit_rows
 from kedge.methods.skip_gram import walk_vectors
@@ -39,24 +42,44 @@ METHODS = {
     "simple level only": ["mgcn.levels=simple"],
     "hypergraph level only": ["mgcn.levels=hypergraph"],
     "no level": ["mgcn.levels=none"],
+    "paper preset": [],
 }
+DEFAULT_METHODS = [name for name in METHODS if name != "paper preset"]
 FEW = 5
 
 
-def run_method(method: str, split: Holdout, seed: int, assignments: list[str]) -> dict[str, float]:
-    """AUC over all test pairs and over those with an end of few edges, and CPU seconds."""
+def choose_settings(method: str, assignments: list[str], walks: int) -> Config | BaselineConfig:
+    """What a method runs with; DeepWalk's walks are as long, and look as far, as its authors have them."""
+    changes = METHODS[method]
+    if changes is None:
+        return BaselineConfig(dimensions=resolve().mgcn.dimensions, walks=walks, walk_length=80, window=10)
+    preset = "paper" if method == "paper preset" else "default"
+    return resolve(preset, assignments=[*assignments, *changes])
+
+
+def describe(settings: Config | BaselineConfig) -> str:
+    """What a result depends on: another default is another key, and is measured anew."""
+    if isinstance(settings, BaselineConfig):
+        return settings.model_dump_json(include={"dimensions", "walks", "walk_length", "window", "negatives"})
+    return settings.model_dump_json(include={"mgcn", "hypergraph"})
+
+
+def run_method(method: str, split: Holdout, seed: int, settings: Config | BaselineConfig) -> dict[str, Any]:
+    """AUC over all test pairs and over those with an end of few edges, CPU seconds, and how an MGCN fit ended."""
     before = time.process_time()
-    extra = METHODS[method]
-    if extra is None:
-        # The paper's walks: as long, and as far apart, as DeepWalk's authors have them.
-        walks = BaselineConfig(dimensions=resolve().mgcn.dimensions, walk_length=80, window=10)
-        X = walk_vectors(split.network, walks, seed)
+    fit = None
+    if isinstance(settings, BaselineConfig):
+        X = walk_vectors(split.network, settings, seed)
     else:
-        X = embed(split.network, resolve(assignments=[*assignments, *extra]), seed).vectors
+        fit = embed(split.network, settings, seed)
+        X = fit.vectors
     spent = time.process_time() - before
     few = split.network.degrees <= FEW
     near = [few[pairs].any(axis=1) for pairs in (split.edges, split.non_edges)]
-    best = {"auc": 0.0, "few": float("nan"), "cpu": spent}
+    best: dict[str, Any] = {"auc": 0.0, "few": float("nan"), "cpu": spent}
+    if fit is not None:
+        loss = float(np.mean(fit.losses[: fit.steps][-10:]))
+        best |= {"loss": loss, "trivial": fit.trivial, "verdict": fit.verdict, "steps": fit.steps}
     for x in [X] if method not in ("DeepWalk", "PALE-style") else [X, unit_rows(X)]:
         scores = [score_pairs(x, pairs) for pairs in (split.edges, split.non_edges)]
         auc = area_under_curve(*scores)
@@ -67,18 +90,24 @@ def run_method(method: str, split: Holdout, seed: int, assignments: list[str]) -
     return best
 
 
-def show(found: list[dict[str, float]]) -> str:
+def show(found: list[dict[str, Any]]) -> str:
     auc, few = (np.array([one[name] for one in found]) for name in ("auc", "few"))
     seldom = "" if np.isnan(few).any() else f"; few edges {few.mean():.4f}"
     cpu = np.mean([one["cpu"] for one in found])
-    return f"{auc.mean():.4f} ± {auc.std():.4f} ({len(found)} seeds, {cpu:.0f} CPU s a fit{seldom})"
+    each = " ".join(f"{value:.4f}" for value in auc)
+    said = f"{auc.mean():.4f} ± {auc.std():.4f} ({len(found)} seeds: {each}; {cpu:.0f} CPU s a fit{seldom})"
+    if "loss" in found[0]:
+        ends = ", ".join(f"{one['loss']:.3f} {one['verdict']} at step {one['steps']}" for one in found)
+        said += f"; loss of {found[0]['trivial']:.3f} trivial: {ends}"
+    return said
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default=",".join(NETWORKS))
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", default=",".join(DEFAULT_METHODS))
+    parser.add_argument("--walks", type=int, default=10, help="DeepWalk's walks from each account")
     parser.add_argument("--left-out", type=float, default=0.1)
     parser.add_argument("--out", type=Path, default=Path("bench-out"))
     parser.add_argument("--set", action="append", default=[], help="name=value, for every method but DeepWalk")
@@ -88,7 +117,7 @@ def main() -> None:
     notes = asked.out / "mgcn-links.jsonl"
     lines = [json.loads(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     known = {line["key"]: line for line in lines}
-    print(f"held-out-edge AUC, d = {resolve().mgcn.dimensions}, {asked.left_out:.0%} of the edges left out")
+    print(f"held-out-edge AUC, {asked.left_out:.0%} of the edges left out")
     for name in asked.networks.split(","):
         folder = ROOT / "singles" / name
         if not folder.is_dir():
@@ -97,19 +126,18 @@ def main() -> None:
         network, _ = read_network(folder / "edges.tsv")
         for method in asked.methods.split(","):
             found = []
-            settings = None if METHODS[method] is None else resolve(assignments=[*asked.set, *METHODS[method]])
-            # What a result depends on: another default is another key, and is measured anew.
-            told = "" if settings is None else settings.model_dump_json(include={"mgcn", "hypergraph"})
+            settings = choose_settings(method, asked.set, asked.walks)
             for seed in range(asked.seeds):
-                key = f"{name} {method} {asked.left_out} {seed} {told}"
+                key = f"{name} {method} {asked.left_out} {seed} {describe(settings)}"
                 if key not in known:
                     split = hold_out(network, asked.left_out, np.random.default_rng(seed))
                     assert split is not None
-                    known[key] = {"key": key, **run_method(method, split, seed, asked.set)}
+                    known[key] = {"key": key, **run_method(method, split, seed, settings)}
                     with notes.open("a") as file:
                         file.write(json.dumps(known[key]) + "\n")
                 found.append(known[key])
-            print(f"{name:22} {method:22} {show(found)}", flush=True)
+            d = settings.dimensions if isinstance(settings, BaselineConfig) else settings.mgcn.dimensions
+            print(f"{name:22} {method:22} d = {d}: {show(found)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -165,10 +165,10 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
         if step:
             for name, a, b in zip(spent, marks, marks[1:], strict=False):
                 spent[name] += (b - a) / steps
-    total = sum(spent.values())
+    total, peak = sum(spent.values()), read_peak_mb()  # before the components, which no training runs
     if kind == "fast":
         spent |= time_components(model, table, settings, draws, drops)
-    return {**spent, "step": total, "prepare": prepared, "peak": read_peak_mb(), "loss": value.item()}
+    return {**spent, "step": total, "prepare": prepared, "peak": peak, "loss": value.item()}
 
 
 def time_components(
