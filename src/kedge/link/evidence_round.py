@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numba
@@ -128,10 +129,9 @@ def one_round(
 
     shares = _cuts(*far_edges, belief[1])
     if len(shares) == 1:
-        # No thread for one share: kernels import on their first call, and after an interrupt in an import Python may
-        # hold its import lock for this thread alone, so that another one would wait for it for ever.
         found = [listen(shares[0]).entries()]
     else:
+        _load_kernels()
         with ThreadPoolExecutor(len(shares)) as pool:
             found = [best.entries() for best in pool.map(listen, shares)]
     v, u, score = of_right.entries()
@@ -146,6 +146,20 @@ def one_round(
         ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
         keys, L = keys[~ruled_out], L[~ruled_out]
     return csr_array((L, (keys // width, keys % width)), shape=P.shape)
+
+
+@cache
+def _load_kernels() -> None:
+    """Run every kernel once in the main thread.
+
+    Kernels import on their first call, and after an interrupt in an import Python may hold its import lock for the main
+    thread alone, so that another one would wait for it for ever.
+    """
+    pair = Network.from_edges([(0, 1)], 2)
+    nothing = np.zeros((2, 2))
+    looks = Profile(nothing, nothing, nothing[0], nothing[0])
+    P = csr_array(([1.0], ([0], [0])), shape=(2, 2))
+    one_round(Problem(pair, pair, [(0, 0)]), P, (0.5, 0.5), looks, csr_array((2, 2)), 1)
 
 
 def _best_of(row: IntArray, column: IntArray, score: FloatArray, keep: int) -> tuple[IntArray, IntArray, FloatArray]:
