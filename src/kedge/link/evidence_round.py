@@ -71,12 +71,14 @@ class _Best:
         return row, self.accounts[row, place], self.scores[row, place]
 
 
-def _cuts(indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32]) -> list[list[int]]:
+def _cuts(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32], threads: int
+) -> list[list[int]]:
     """For each thread the bounds of its bands: runs of accounts that hear about `_BAND` numbers together."""
     n = len(indptr) - 1
     speakers = np.repeat(np.bincount(believed, minlength=n), np.diff(indptr))
     heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=speakers, minlength=n))])
-    threads = numba.get_num_threads() if heard[-1] > _ALONE else 1
+    threads = threads if heard[-1] > _ALONE else 1
     each = max(1, int(np.ceil(heard[-1] / _BAND / threads)))
     inner = np.searchsorted(heard, heard[-1] * np.arange(1, threads * each) / (threads * each))
     bounds = [0, *np.clip(inner, 0, n).tolist(), n]
@@ -84,9 +86,15 @@ def _cuts(indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArr
 
 
 def one_round(
-    problem: Problem, P: csr_array, rates: tuple[float, float], looks: Profile, prior: csr_array, keep: int
+    problem: Problem,
+    P: csr_array,
+    rates: tuple[float, float],
+    looks: Profile,
+    prior: csr_array,
+    keep: int,
+    threads: int = 0,
 ) -> csr_array:
-    """L over the `keep` best candidates of each account of either side."""
+    """L over the `keep` best candidates of each account of either side; threads = 0: as many as numba has."""
     networks = (problem.left, problem.right)
     belief = _arrays(P)
     degrees = [network.degrees.astype(np.float64) for network in networks]
@@ -127,7 +135,7 @@ def one_round(
             low = high
         return of_left
 
-    shares = _cuts(*far_edges, belief[1])
+    shares = _cuts(*far_edges, belief[1], threads or numba.get_num_threads())
     if len(shares) == 1:
         found = [listen(shares[0]).entries()]
     else:
@@ -159,7 +167,7 @@ def _load_kernels() -> None:
     nothing = np.zeros((2, 2))
     looks = Profile(nothing, nothing, nothing[0], nothing[0])
     P = csr_array(([1.0], ([0], [0])), shape=(2, 2))
-    one_round(Problem(pair, pair, [(0, 0)]), P, (0.5, 0.5), looks, csr_array((2, 2)), 1)
+    one_round(Problem(pair, pair, np.array([[0, 0]])), P, (0.5, 0.5), looks, csr_array((2, 2)), 1, threads=1)
 
 
 def _best_of(row: IntArray, column: IntArray, score: FloatArray, keep: int) -> tuple[IntArray, IntArray, FloatArray]:
