@@ -1,7 +1,7 @@
 """A whole `kedge match` at the paper's full size, in a child process: CPU by stage, peak memory of all its processes,
 and accuracy on held-out anchors.
 
-    python benchmarks/full_size.py [--method evidence] [--scale 1.0] [--anchors 0.5] [--keep DIR] [-- words for match]
+    python benchmarks/full_size.py [--method kedge] [--scale 1.0] [--anchors 0.5] [--keep DIR] [-- words for match]
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = ("--left-nodes", "--right-nodes", "--anchors", "--left-edges", "--right-
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--method", default="evidence")
+    parser.add_argument("--method", default="kedge")
     parser.add_argument("--scale", type=float, default=1.0, help="1: the full size; 0.01: a hundredth of it")
     parser.add_argument("--anchors", type=float, default=0.5, help="share of the anchors that is given")
     parser.add_argument("--keep", type=Path, help="where the pair and the run stay (a planted pair there is used)")
