@@ -19,6 +19,7 @@ from kedge.methods import METHODS, settle
 from kedge.pipeline import Solution, calibrate, measure
 from kedge.store import cpu_seconds, peak_mb
 from kedge.types import Split
+from kedge.workshop import Workshop
 
 __all__ = ["FIGURES", "Measured", "measure_cell", "measure_split"]
 
@@ -76,13 +77,16 @@ def _facts(split: Split) -> dict[str, int]:
 
 
 def measure_split(split: Split, config: Config) -> tuple[dict[str, float | None], float]:
-    """Every figure of a method on a split, and the CPU seconds of scoring alone."""
-    problem = split.problem
-    config = settle(problem, config, config.seed)
-    calibrator = calibrate(problem, config)
+    """Every figure of a method on a split, and the CPU seconds of scoring alone.
+
+    Scoring comes first, so that vectors which calibration uses again are counted where a user would pay for them.
+    """
+    problem, workshop = split.problem, Workshop()
+    config = settle(problem, config, config.seed, workshop)
     began = cpu_seconds()
-    alignment = METHODS[config.method](problem, config, config.seed)
+    alignment = METHODS[config.method](problem, config, config.seed, workshop)
     scoring = cpu_seconds() - began
+    calibrator = calibrate(problem, config, workshop=workshop)
     solution = Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
     figures = measure(solution, split.test, config.seed)
     return {name: figures[name] for name in FIGURES}, scoring
