@@ -366,3 +366,29 @@ def test_a_killed_run_is_finished_by_the_same_command_with_the_same_bytes(pair, 
         kedge(*match_words(pair, out, "-q"))
         assert (out / "matches.parquet").read_bytes() == (run / "matches.parquet").read_bytes()
         assert not list(out.rglob(".kedge-tmp-*"))
+
+
+@pytest.mark.parametrize(("sent", "code"), [("SIGTERM", 143), ("SIGINT", 130)])
+def test_a_signal_in_a_destructor_is_not_lost(sent, code):
+    program = f"""
+import signal, time, typer
+from kedge.cli.options import guarded
+
+class Closing:
+    def __del__(self):
+        signal.raise_signal(signal.{sent})
+        for _ in range(100):
+            pass
+
+@guarded
+def work():
+    Closing()
+    time.sleep(30)
+    print("went on")
+
+typer.run(work)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert "went on" not in done.stdout

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -89,6 +90,8 @@ def guarded(command: F) -> F:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         signal.signal(signal.SIGTERM, _terminate)
+        usual = sys.unraisablehook
+        sys.unraisablehook = functools.partial(_ask_again, usual)
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
@@ -107,6 +110,8 @@ def guarded(command: F) -> F:
                 raise
             words = " ".join(str(error).split())
             _fail(f"kedge: defect: {type(error).__name__}: {words} (show more with --debug)", 1, kwargs)
+        finally:
+            sys.unraisablehook = usual
 
     return run  # type: ignore[return-value]
 
@@ -123,3 +128,14 @@ def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
 def _terminate(_signal: int, _frame: object) -> None:
     # As an exception, so that temporary files are removed and the lock is let go.
     raise SystemExit(143)
+
+
+def _ask_again(usual: Callable[[Any], Any], lost: Any) -> None:
+    """A signal that came while Python could not raise (in a destructor, a callback of a library) comes again soon."""
+    signals = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
+    if lost.exc_type not in signals:
+        usual(lost)
+        return
+    later = threading.Timer(0.05, os.kill, (os.getpid(), signals[lost.exc_type]))
+    later.daemon = True
+    later.start()
