@@ -117,7 +117,11 @@ def cluster(tmp_path_factory):
     for process in running[::-1]:
         process.terminate()
     for process in running:
-        process.wait(20)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:  # a worker says good-bye to its scheduler, which a busy machine may delay
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.filterwarnings("ignore")
