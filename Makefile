@@ -35,8 +35,12 @@ check: $(STAMP)
 screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
 
-BENCHMARKS := startup reading synth_full_size synth_difficulty match_cost evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_links \
-	accuracy few_anchors calibration report_size review_speed review_kills review_fuzz review_order
+# partitioned.py wants a network of yours; docs/scaling.md has the words.
+BENCHMARKS := startup reading synth_full_size synth_difficulty match_cost \
+	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
+	accuracy few_anchors baselines calibration \
+	part_cost cut_cost boundary_steps engines growth full_size far_beyond \
+	report_size review_speed review_kills review_fuzz review_order
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 

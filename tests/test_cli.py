@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,26 +12,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
-
-from kedge.cli import app
+from command import ENVIRONMENT, kedge, match_words, process
 
 METRICS = (
     "hits1 hits5 hits10 mrr left_to_right right_to_left matched_hits1 macro_precision macro_recall macro_f1 ece".split()
 )
-
-
-def kedge(*words: object, code: int = 0):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
-
-
-def process(*words: object) -> list[str]:
-    return [sys.executable, "-m", "kedge", *[str(word) for word in words]]
-
-
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +31,6 @@ def run(pair, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("run") / "run"
     kedge(*match_words(pair, out))
     return out
-
-
-def match_words(pair: Path, out: Path, *more: object) -> list[object]:
-    files = [pair / f"{name}.tsv" for name in ("left", "right", "train", "test")]
-    return ["match", files[0], files[1], "--anchors", files[2], "--test", files[3], "-o", out, *more]
 
 
 def test_match_prints_the_promised_json(pair, tmp_path):

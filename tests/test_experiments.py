@@ -1,60 +1,32 @@
-"""Cells, tables and declared experiments: what figures are keyed by, how they are summed up, and that work resumes."""
+"""Cells and tables: what figures are keyed by, how they are made and how they are summed up."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 from engine_jobs import always_die, double, fail
-from typer.testing import CliRunner
 
 from kedge import evaluate
-from kedge.cli import app
 from kedge.config import ReadConfig
 from kedge.engine.fresh import Died, Fresh
 from kedge.errors import KedgeError
 from kedge.experiments.cells import Cut, File, Pair, Planting, Shares, cell_key
-from kedge.experiments.compare import parse_methods, plan_cell
-from kedge.experiments.forward import MODELS, Forward, measure_forward
+from kedge.experiments.compare import plan_cell
 from kedge.experiments.measure import Measured, measure_cell
-from kedge.experiments.pages import markdown_page
-from kedge.experiments.paper import EXPERIMENTS, HALF, MACRO, Variant, published
-from kedge.experiments.plots import draw_experiment
+from kedge.experiments.paper import HALF, Variant
 from kedge.experiments.problems import deal, make_split
-from kedge.experiments.reproduce import Reproduced
-from kedge.experiments.sources import PLANTED, data_root, find_network, read_folder
 from kedge.experiments.tables import Entry, csv_text, markdown_table, shown, summarise
 from kedge.methods import METHODS
 
 SMALL = Planting(150, 900)
 CUT = Cut(SMALL, 0.8, 0.8)
 PLAIN = Variant("common-neighbours", "common-neighbours")
-
-
-def kedge(*words: object, code: int = 0):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
-
-
-@pytest.fixture(scope="module")
-def pair(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("pair") / "data"
-    kedge("synth", "-o", folder, "--nodes", 150, "--overlap", 0.8, "--seed", 3, "-q")
-    return folder
 
 
 def cell(seed=0, data=CUT, shares=HALF, variant=PLAIN, settings=()):
@@ -224,214 +196,3 @@ def test_every_job_has_a_process_of_its_own_and_a_death_is_told():
     assert len({process for _, process in found.values()}) == 3
     assert "killed" in dict(Fresh(1).run(always_die, [1]))[0].reason
     assert dict(Fresh(1).run(fail, [1]))[0] == Died("ValueError: no such thing")
-
-
-# Declared experiments and the paper's figures
-
-
-def test_every_experiment_names_known_methods_and_points():
-    for experiment in EXPERIMENTS.values():
-        labels = [point.label for point in experiment.points]
-        assert len(set(labels)) == len(labels)
-        assert set(experiment.quick) <= set(labels)
-        assert {variant.method for variant in experiment.variants} <= METHODS.keys()
-        assert {"place", "note", "points"} <= published()[experiment.name].keys()
-
-
-def test_printed_figures_are_whole():
-    for name in ("sparsity", "overlap"):
-        printed = published()[name]
-        assert printed["points"] == [point.x for point in EXPERIMENTS[name].points]
-        for metric in MACRO:
-            assert list(printed[metric]) == ["MGCN", "Autoencoder", "GCN", "HGNN", "PALE"]
-            for values in printed[metric].values():
-                assert len(values) == 9
-                assert all(0.6 < value < 1 for value in values)
-            # The paper prints its own method in bold in every column.
-            assert all(max(column) == column[0] for column in zip(*printed[metric].values(), strict=True))
-
-
-def test_without_data_a_planted_network_stands_in(tmp_path, monkeypatch):
-    monkeypatch.setenv("KEDGE_DATA", str(tmp_path))
-    assert find_network(None, data_root()) == PLANTED
-    with pytest.raises(KedgeError, match="no network 'nowhere'"):
-        find_network("nowhere", data_root())
-    (tmp_path / "singles" / "ego-facebook").mkdir(parents=True)
-    (tmp_path / "singles" / "ego-facebook" / "edges.tsv").write_text("a\tb\n")
-    assert find_network(None, data_root()).path.endswith("ego-facebook/edges.tsv")
-    assert find_network("planted", data_root()) == PLANTED
-    with pytest.raises(KedgeError, match="did you mean 'ego-facebook'"):
-        find_network("ego-facebok", data_root())
-
-
-def test_an_unknown_method_is_told_the_nearest():
-    with pytest.raises(KedgeError, match="did you mean 'evidence'"):
-        parse_methods("evidense")
-    assert [v.preset for v in parse_methods("mgcn:paper,mgcn, mgcn")] == ["paper", "default"]
-
-
-# The commands
-
-
-def test_compare_prints_what_it_keeps_and_goes_on_after_a_kill(pair, tmp_path):
-    methods, settings = "common-neighbours,faq", ("baselines.dense_cells=10",)
-    words = ["compare", "--data", pair, "-m", methods, "--seeds", 2, "--set", *settings, "-o", tmp_path / "out"]
-    kept = tmp_path / "out" / "cells"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kedge", *map(str, words), "-q"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 240
-    while not list(kept.glob("*.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    first = {path.name: path.read_bytes() for path in kept.glob("*.json")}
-    assert first, "at least one cell was finished"
-    assert not (tmp_path / "out" / "comparison.json").exists(), "the kill came before the end"
-    (kept / ".kedge-tmp-x").write_text("half a ce")
-
-    said = json.loads(kedge(*words, "-q", "--json", "--workers", 2).stdout)
-    for name, content in first.items():
-        assert (kept / name).read_bytes() == content, "finished cells are not measured again"
-    assert not list(kept.glob(".kedge-tmp-*"))
-    plan = [plan_cell(read_folder(pair), Shares(0.2, 0.8), PLAIN, seed, settings) for seed in (0, 1)]
-    whole = [measure_cell(one) for one in plan]
-    plain, refused = said["methods"]
-    assert [one["figures"] for one in plain["cells"]] == [one.figures for one in whole]
-    assert plain["mean"] == dict(summarise(whole).mean)
-    assert plain["spread"] == dict(summarise(whole).spread)
-    assert plain["peak_mb"] > 50
-    assert refused["seeds"] == 0
-    assert "cells" in refused["reason"]
-
-    # A damaged cell is measured again; the table for people gives the reason of a refusal.
-    (kept / f"{cell_key(plan[0])}.json").write_text("{")
-    result = kedge(*words, "-q", "--plot", tmp_path / "plot.svg")
-    assert json.loads((tmp_path / "out" / "comparison.json").read_text())["methods"][0]["mean"] == plain["mean"]
-    assert f"faq: {refused['reason']}" in result.stdout
-    assert (tmp_path / "plot.svg").read_text().count("<svg") == 1
-    assert "exists already" in kedge(*words, "-q", "--plot", tmp_path / "plot.svg", code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "nothing to compare on"),
-        (("--data", "{pair}", "-m", "perkolation"), "did you mean 'percolation'"),
-        (("--data", "{pair}", "--split", "off20"), "no split 'off20'"),
-        (("--data", "{pair}", "--train", "1.5"), "give a share between 0 and 1"),
-        (("--data", "{pair}", "--seeds", "0"), "give 1 or more"),
-        (("--data", "{pair}", "--workers", "-1"), "give 1 or more"),
-        (("--data", "{pair}", "--plot", "x.bmp"), "end it in .png"),
-        (("--data", "{pair}", "-m", "mgcn:papre"), "no preset 'papre'"),
-        (("--data", "{pair}", "--set", "candidats=3"), "did you mean 'candidates'"),
-        (("--data", "/nowhere"), "no such directory"),
-        (("{pair}/left.tsv", "{pair}/right.tsv", "--anchors", "{pair}/none.tsv"), "no such file"),
-        (("{pair}/right.tsv", "{pair}/left.tsv", "--anchors", "{pair}/anchors.tsv"), "swapped"),
-        (
-            (
-                "{pair}/left.tsv",
-                "{pair}/right.tsv",
-                "-a",
-                "{pair}/train.tsv",
-                "--test",
-                "{pair}/test.tsv",
-                "--train",
-                0.2,
-            ),
-            "leave it out",
-        ),
-    ],
-)
-def test_bad_input_of_compare_is_one_line(pair, tmp_path, words, said):
-    words = [str(word).format(pair=pair) for word in words]
-    result = kedge("compare", *words, "-q", "-o", tmp_path / "out", code=2)
-    assert said in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "choose one of: main"),
-        (("sparsety",), "did you mean 'sparsity'"),
-        (("sparsity", "-m", "xyz"), "choose from"),
-        (("sparsity", "--points", "15"), "choose from: 10, 20"),
-        (("sparsity", "--seeds", 0), "give 1 or more"),
-        (("anchors", "--train", 0.5), "leave it out"),
-        (("sparsity", "--source", "/nowhere.tsv"), "no network"),
-        (("sparsity", "--data", "/nowhere"), "no such directory"),
-    ],
-)
-def test_bad_input_of_reproduce_is_one_line(tmp_path, words, said):
-    result = kedge("reproduce", *words, "-q", "-o", tmp_path / "out", code=2)
-    assert said in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_reproduce_writes_tables_and_figures_and_says_what_it_ran_on(pair, tmp_path):
-    out = tmp_path / "out"
-    words = [
-        "reproduce",
-        "overlap",
-        "--quick",
-        "--seeds",
-        1,
-        "-m",
-        "evidence",
-        "--source",
-        pair / "left.tsv",
-        "-o",
-        out,
-    ]
-    said = json.loads(kedge(*words, "-q", "--json").stdout)
-    assert said["source"] == "left.tsv"
-    assert [entry["point"] for entry in said["entries"]] == ["10 %", "50 %", "90 %"]
-    assert said["entries"][0]["method"] == "kedge"
-    assert said["paper"]["place"] == "Table 2"
-    page = (out / "overlap.md").read_text()
-    assert "| MGCN, printed | 0.8779 | 0.9640 | 0.9630 |" in page
-    first, paper = said["entries"][0]["summary"]["mean"]["macro_f1"], 0.8779
-    assert f"| kedge − MGCN, printed | {first - paper:+.3f} |" in page
-    assert {path.suffix for path in out.iterdir() if path.is_file()} == {".md", ".csv", ".json", ".png", ".svg"}
-    drawn = {path.name: path.read_bytes() for path in out.glob("overlap.*")}
-    result = kedge(*words, "-q")
-    assert "on left.tsv, 1 seed" in " ".join(result.stdout.split())
-    assert re.search(r"\(MGCN\) +\.878 +\.964 +\.963", result.stdout)
-    assert all(len(line.rstrip()) <= 80 for line in result.stdout.splitlines() if not line.startswith("Everything"))
-    assert {path.name: path.read_bytes() for path in out.glob("overlap.*")} == drawn, "the same cells, the same bytes"
-
-
-def test_reproduce_main_without_data_says_that_it_is_planted(tmp_path, monkeypatch):
-    monkeypatch.setenv("KEDGE_DATA", str(tmp_path))
-    monkeypatch.setattr("kedge.experiments.reproduce._QUICK_STAND_IN", _tiny_pair())
-    out = tmp_path / "out"
-    result = kedge("reproduce", "main", "--quick", "--seeds", 1, "-m", "evidence", "-o", out)
-    assert "a planted pair stands in" in result.stderr
-    assert "on a planted pair" in (out / "main.md").read_text()
-
-
-def _tiny_pair():
-    from kedge.experiments.cells import PlantedPair
-
-    return PlantedPair(120, 90, 600, 0.7)
-
-
-def test_efficiency_times_forward_passes_and_refuses_what_is_too_small(pair, tmp_path):
-    small = Planting(120, 500)
-    timed = measure_forward(Forward(small, 60, dimensions=8, rounds=1))
-    assert timed.facts["accounts"] == 60
-    assert all(timed.figures[name] > 0 for name in MODELS)
-    refused = measure_forward(Forward(small, 130, dimensions=8, rounds=1))
-    assert (refused.status, refused.reason) == ("refused", "the network has only 120 accounts")
-    efficiency = EXPERIMENTS["efficiency"]
-    for cell_found in (timed, refused):
-        one = replace(cell_found, figures=None if cell_found.figures is None else {"forward_seconds": 2.0})
-        entries = tuple(Entry(p.label, "GCN", summarise([one], ("forward_seconds",))) for p in efficiency.points)
-        found = Reproduced(efficiency, "planted networks", 1, entries, ())
-        assert draw_experiment(found, "svg").count(b"<svg") == 1
-        assert ("2.00" if cell_found is timed else "only 120 accounts") in markdown_page(found)

@@ -121,16 +121,6 @@ def test_training_stops_before_it_learns_the_anchors_by_heart():
     assert np.abs(network.log_odds(X, Y, np.column_stack([np.arange(100, 200)] * 2))).mean() < 1
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_frozen_form_comes_back_from_its_arrays(form, tmp_path):
-    X, Y = twins()
-    network = train_pair_network(X, Y, same(30), PairingConfig(form=form), seed=0)
-    np.savez(tmp_path / "pairs.npz", **network.arrays())
-    with np.load(tmp_path / "pairs.npz") as arrays:
-        back = PairNetwork.from_arrays(arrays)
-    np.testing.assert_array_equal(network.log_odds(X, Y, same(200)), back.log_odds(X, Y, same(200)))
-
-
 def test_false_pairs_are_known_to_be_false():
     """Each has exactly one account of its anchor; a candidate that may be true is never called false."""
     X, Y = np.eye(30, dtype=np.float32), np.eye(30, dtype=np.float32)  # a vector is its account's number

@@ -7,9 +7,9 @@ import shutil
 
 import numpy as np
 import pytest
+from command import kedge, match_words
 from reviewing import QUICK_WORDS
 from scipy.sparse import csr_array
-from test_cli import kedge, match_words
 
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.forgetting import forget_accounts, forget_scores

@@ -12,12 +12,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from command import kedge
 from report_runs import make_contents, without_rows, write_contents
-from typer.testing import CliRunner
 
 from kedge import evaluate
 from kedge.breakdown import OUTCOMES, breakdown, by_degree, made_and_right, reliability
-from kedge.cli import app
 from kedge.cli.chromium import find_chromium, open_browser
 from kedge.communities import find_communities
 from kedge.link.decide import thresholds
@@ -39,12 +38,6 @@ HOSTILE = [
     "line\nbreak\0and\x1b[31m",
     "a" * 5000,
 ]
-
-
-def kedge(*words: object, code: int = 0):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == code, result.output + repr(result.exception)
-    return result
 
 
 class Reader(HTMLParser):

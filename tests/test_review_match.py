@@ -7,9 +7,9 @@ import json
 
 import numpy as np
 import pytest
+from command import kedge
+from command import match_words as all_match_words
 from reviewing import QUICK_WORDS
-from test_cli import kedge
-from test_cli import match_words as all_match_words
 
 from kedge.decisions import learn
 from kedge.link.calibrate import hold_outs

@@ -304,7 +304,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def test_an_interrupt_ends_the_server_cleanly(tmp_path):
-    from test_cli import kedge, match_words
+    from command import kedge, match_words
 
     kedge("synth", "-o", tmp_path / "pair", "--nodes", 200, "--overlap", 0.8, "-q")
     kedge(*match_words(tmp_path / "pair", tmp_path / "run", "-q", *QUICK_WORDS))

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from command import ENVIRONMENT, kedge, match_words, process
 from graphs import communities
-from test_cli import ENVIRONMENT, kedge, match_words, process
 from test_engine import cluster, free_port  # noqa: F401 (a fixture)
 
 from kedge.config import resolve

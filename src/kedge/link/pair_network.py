@@ -64,27 +64,6 @@ class PairNetwork:
             result[part] = np.maximum(phi @ self.W_1 + self.b_1, 0) @ self.W_2 + self.b_2 + self.base
         return result
 
-    def arrays(self) -> dict[str, Any]:
-        """All of it as named arrays, for a file."""
-        kept = ("middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained", "form")
-        return {name: np.asarray(getattr(self, name)) for name in kept}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> PairNetwork:
-        """The network that `arrays` was made of, without its losses."""
-        form: Form = "concat" if str(arrays["form"]) == "concat" else "interaction"
-        return cls(
-            form=form,
-            middle=arrays["middle"],
-            spread=arrays["spread"],
-            W_1=arrays["W_1"],
-            b_1=arrays["b_1"],
-            W_2=arrays["W_2"],
-            b_2=float(arrays["b_2"]),
-            base=float(arrays["base"]),
-            trained=bool(arrays["trained"]),
-        )
-
 
 def features(form: Form, x: FloatArray, y: FloatArray, evidence: FloatArray | None = None) -> FloatArray:
     """φ of m pairs of vectors, [m, f]."""

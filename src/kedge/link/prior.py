@@ -20,7 +20,7 @@ from kedge.link.evidence import Evidence
 from kedge.link.pair_examples import Examples, draw_examples
 from kedge.link.pair_network import PairNetwork, fit_pair_network
 from kedge.progress import Progress
-from kedge.reconcile import choose_ridge, project
+from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, IntArray, Problem, Side
 
 __all__ = ["certain_pairs", "embedded_prior"]
@@ -55,7 +55,7 @@ def embedded_prior(
         return csr_array(shape, dtype=np.float64)
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
     network = _learn(left, right, known, ridge, config, seed)
-    moved = _moved(left, right, known, ridge)
+    moved = lay_over(left, right, known, ridge)
     free = [np.setdiff1d(np.arange(size), problem.anchors[:, side]) for side, size in enumerate(shape)]
     near = nearest_pairs(left, moved, config.nearest, free[0], free[1])
     if progress is not None and not near.exact:
@@ -70,12 +70,6 @@ def embedded_prior(
     return csr_array((said[kept].astype(np.float64), tuple(pairs[kept].T)), shape=shape)
 
 
-def _moved(left: FloatArray, right: FloatArray, known: IntArray, ridge: float) -> FloatArray:
-    moved = project(left, right, known, ridge)(right)
-    moved[~right.any(axis=1)] = 0.0  # an account that has learnt nothing stands nowhere
-    return moved
-
-
 def _learn(
     left: FloatArray, right: FloatArray, known: IntArray, ridge: float, config: PairingConfig, seed: int
 ) -> PairNetwork:
@@ -85,7 +79,7 @@ def _learn(
     X = unit_rows(left)
     drawn = []
     for fold in folds:
-        Y = unit_rows(_moved(left, right, np.delete(known, fold, axis=0), ridge))
+        Y = unit_rows(lay_over(left, right, np.delete(known, fold, axis=0), ridge))
         pairs = known[fold[: _MOST_PAIRS // _FOLDS]]
         drawn.append(draw_examples(X, Y, pairs, config, rng, _rivals(X, Y, pairs, config.negatives)))
     return fit_pair_network(_together(drawn[1:]), drawn[0], config, seed)

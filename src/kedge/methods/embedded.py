@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kedge.alignment import VectorAlignment
-from kedge.reconcile import choose_ridge, project
+from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, Problem
 
 __all__ = ["align_vectors"]
@@ -17,6 +17,4 @@ def align_vectors(problem: Problem, left: FloatArray, right: FloatArray, seed: i
     The ridge is chosen on anchors held back from the projection; `seed` says which.
     """
     ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
-    moved = project(left, right, problem.anchors, ridge)(right)
-    moved[~right.any(axis=1)] = 0.0  # an account that has learnt nothing stands nowhere, not where the bias points
-    return VectorAlignment(left, moved)
+    return VectorAlignment(left, lay_over(left, right, problem.anchors, ridge))

@@ -1,7 +1,7 @@
 """Bringing vectors into one space: the parts of a network (phase 1, Eq. 12), then two networks (phase 2, Eq. 11)."""
 
 from kedge.reconcile.parts import PartVectors, Reconciled, reconcile_parts
-from kedge.reconcile.projection import RIDGES, Projection, choose_ridge, project
+from kedge.reconcile.projection import RIDGES, Projection, choose_ridge, lay_over, project
 
 __all__ = [
     "RIDGES",
@@ -9,6 +9,7 @@ __all__ = [
     "Projection",
     "Reconciled",
     "choose_ridge",
+    "lay_over",
     "project",
     "reconcile_parts",
 ]

@@ -10,7 +10,7 @@ from kedge.errors import KedgeError
 from kedge.linalg import unit_rows
 from kedge.types import FloatArray, IntArray, as_pairs
 
-__all__ = ["RIDGES", "Projection", "choose_ridge", "project"]
+__all__ = ["RIDGES", "Projection", "choose_ridge", "lay_over", "project"]
 
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
 _FEWEST = 10  # with fewer anchors nothing can be split off; the strongest sensible ridge is the safe one
@@ -49,6 +49,13 @@ def project(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float = 1.
     else:
         Gamma = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ Y)
     return Projection(Gamma.astype(np.float32), (middle_1 - middle_2 @ Gamma).astype(np.float32))
+
+
+def lay_over(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float) -> FloatArray:
+    """X2 in the space of X1 (Eq. 11); an account that has learnt nothing stands nowhere, not where the bias points."""
+    moved = project(X1, X2, anchors, ridge)(X2)
+    moved[~X2.any(axis=1)] = 0.0
+    return moved
 
 
 def choose_ridge(X1: FloatArray, X2: FloatArray, anchors: IntArray, rng: np.random.Generator) -> float:
