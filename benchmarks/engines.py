@@ -1,6 +1,6 @@
 """Two local workers against one, and a real Dask cluster with a worker killed by its pid: the same vectors everywhere.
 
-    python benchmarks/engines.py [--nodes 8000] [--namespaces]
+    python benchmarks/engines.py [--nodes 20000] [--namespaces]
 
 Wall time means something only on idle cores: the load before each run is printed beside it. `--namespaces` puts each
 Dask worker into a network namespace of its own (it needs root and iproute2).
@@ -28,7 +28,7 @@ from kedge.synth import planted
 from kedge.types import Network
 from kedge.workshop import MemoryShelf, Piece, Workshop
 
-SETTINGS = "mgcn.dimensions=64 mgcn.steps=60 partition.n_max=1200 partition.n_min=200 partition.shared=100".split()
+SETTINGS = "mgcn.dimensions=64 partition.n_max=1200 partition.n_min=200 partition.shared=100".split()
 
 
 class Watched(MemoryShelf):
@@ -120,7 +120,7 @@ def namespaces(count: int) -> Iterator[tuple[str, list[list[str]]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--nodes", type=int, default=8000)
+    parser.add_argument("--nodes", type=int, default=20000)
     parser.add_argument("--namespaces", action="store_true")
     parser.add_argument("--only", choices=["local", "dask"])
     asked = parser.parse_args()
