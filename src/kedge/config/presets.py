@@ -38,5 +38,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "steps": 300,
             "patience": 8,
         },
+        # Section 2.6: the two vectors one after the other into a fully connected network, and what it says.
+        "pairing": {"form": "concat", "score": "network"},
     },
 }

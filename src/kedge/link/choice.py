@@ -14,7 +14,7 @@ from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "ranking_scores", "reciprocal_ranks"]
+__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks"]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -50,6 +50,12 @@ def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
         above = np.bincount(owner[rows.data > target[owner]], minlength=len(held))
         total += np.where(np.isfinite(target), 0.5 / (1 + above), 0)
     return total
+
+
+def gains(tried: FloatArray, reached: FloatArray) -> bool:
+    """Whether the mean gain is larger than its standard error."""
+    gain = tried - reached
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
 
 
 def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kedge.config import PairingConfig
 from kedge.linalg import unit_rows
@@ -28,6 +29,7 @@ Form = Literal["interaction", "concat"]
 FEWEST_ANCHORS = 2  # one to learn from, one to tell when to stop
 
 _BLOCK = 65_536  # pairs scored at once
+_KEPT = ("form", "middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained")
 _LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs says nothing
 
 
@@ -50,6 +52,16 @@ class PairNetwork:
     base: float
     trained: bool = True
     losses: tuple[tuple[float, float], ...] = ()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that log-odds need, by name, to be kept in a file."""
+        return {name: np.asarray(getattr(self, name)) for name in _KEPT}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> PairNetwork:
+        """The network from its `arrays`."""
+        whole: dict[str, Any] = {name: part.item() if part.ndim == 0 else part for name, part in arrays.items()}
+        return cls(**whole)
 
     def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray, evidence: FloatArray | None = None) -> FloatArray:
         """z + base of each (row of X, row of Y) in `pairs`, [m]; a block of pairs at a time."""

@@ -14,7 +14,7 @@ import numpy as np
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.errors import KedgeError
-from kedge.link.choice import FORMS, ranking_scores, reciprocal_ranks
+from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks
 from kedge.link.evidence import Evidence
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
@@ -66,12 +66,12 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    gains = _gains(tried, reached)
+    better = gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
-        f"{tried.mean():.3f} with embeddings: {'both are' if gains else 'evidence alone is'} used"
+        f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
     )
-    return together if gains else plain
+    return together if better else plain
 
 
 def _using(config: Config, use: str) -> Config:
@@ -86,9 +86,3 @@ def _held_ranks(problem: Problem, config: Config, seed: int, workshop: Workshop)
         heard = hear(trial, config, seed, workshop)
         result[fold] = reciprocal_ranks(ranking_scores(heard), problem.anchors[fold])
     return result
-
-
-def _gains(tried: FloatArray, reached: FloatArray) -> bool:
-    """Whether the gain is larger than its standard error."""
-    gain = tried - reached
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))

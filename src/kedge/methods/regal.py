@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.methods.embedded import align_shared
 from kedge.types import FloatArray, Network, Problem
 
 __all__ = ["align"]
@@ -28,7 +29,6 @@ _BLOCK = 512
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     """Cosine of xNetMF vectors; `seed` draws the landmarks."""
-    del config
     n = problem.left.n + problem.right.n
     largest = max(int(network.degrees.max(initial=1)) for network in (problem.left, problem.right))
     structure = np.concatenate([_structure(network, largest) for network in (problem.left, problem.right)])
@@ -39,7 +39,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     C = np.exp(-np.sqrt(np.maximum(distance, 0)))
     U, sigma, _ = np.linalg.svd(np.linalg.pinv(C[landmarks]))
     Y = C @ (U * np.sqrt(sigma))
-    return VectorAlignment(Y[: problem.left.n], Y[problem.left.n :])
+    return align_shared(problem, Y[: problem.left.n], Y[problem.left.n :], config.pairing)
 
 
 def _structure(network: Network, largest: int) -> FloatArray:
