@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 
 from kedge.config import PairingConfig
 from kedge.linalg import unit_rows
-from kedge.link.pair_examples import Examples, draw_examples
+from kedge.link.pair_examples import Examples
 from kedge.types import FloatArray, IntArray, as_pairs
 
-__all__ = ["FEWEST_ANCHORS", "PairNetwork", "features", "fit_pair_network", "train_pair_network"]
+__all__ = ["PairNetwork", "features", "fit_pair_network"]
 
 Form = Literal["interaction", "concat"]
-FEWEST_ANCHORS = 2  # one to learn from, one to tell when to stop
 
 _BLOCK = 65_536  # pairs scored at once
 _KEPT = ("form", "middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained")
@@ -90,7 +89,7 @@ def fit_pair_network(train: Examples, held: Examples, config: PairingConfig, see
     """Adam on the cross-entropy of `train` until that of `held` stops falling; the best step's weights are kept.
 
     True and false pairs have the shares in which they were drawn. The output starts at 0, so that a network that learns
-    nothing says nothing.
+    nothing says nothing; nor does one that has no true pair, or no false one, to learn from or to stop by.
     """
     true = float(train.matched.sum())
     false = len(train.matched) - true
@@ -151,29 +150,3 @@ def _silent(form: Form) -> PairNetwork:
     """The network that says nothing of any pair."""
     empty = np.zeros(0, np.float32)
     return PairNetwork(form, empty, empty, empty.reshape(0, 0), empty, empty, 0.0, 0.0, trained=False)
-
-
-def train_pair_network(
-    X: FloatArray,
-    Y: FloatArray,
-    anchors: IntArray,
-    config: PairingConfig,
-    seed: int,
-    candidates: IntArray | None = None,
-    evidence: Mapping[tuple[int, int], float] | None = None,
-) -> PairNetwork:
-    """A pair network from vectors in one space and the anchors, a share of which tells when to stop.
-
-    `candidates` [m, 2] are pairs that look alike and give the hard false pairs; `evidence` the log-odds of some pairs.
-    With fewer than `FEWEST_ANCHORS` anchors there is nothing to learn from: the network says nothing of any pair.
-    """
-    known = as_pairs(anchors)
-    if len(known) < FEWEST_ANCHORS:
-        return _silent(config.form)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(known))
-    count = min(max(round(config.held_out * len(known)), 1), len(known) - 1)
-    held, train = (
-        draw_examples(X, Y, known[part], config, rng, candidates, evidence) for part in (order[:count], order[count:])
-    )
-    return fit_pair_network(train, held, config, seed)
