@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_order(form):
     pairs = np.random.default_rng(0).integers(N, size=(50, 2))
     first, again = (mapped(2.0, "network", form=form) for _ in range(2))
     np.testing.assert_array_equal(first.score(pairs), again.score(pairs))
-    np.testing.assert_array_equal(first.strength(pairs), again.strength(pairs))
+    np.testing.assert_array_equal(first.log_odds(pairs), again.log_odds(pairs))
 
 
 @pytest.mark.parametrize(("score", "far"), [("cosine", 0.0), ("network", 0.1)])
@@ -123,11 +123,11 @@ def test_the_rule_for_single_pairs_hears_the_network():
 
 
 def test_the_papers_preset_takes_the_papers_network():
-    pairing = resolve("paper").pairing
+    pairing = resolve("paper", assignments=["pairing.score=network"]).pairing
     found = align_mapped(problem_of(KNOWN), *twins(0.0), KNOWN, pairing, 0)
     left, right = twins(0.0)
     assert found.judge.form == "concat"
     assert found.judge.W_1.shape[0] == left.shape[1] + right.shape[1]
     best, scores = found.top(TEST[:, 0], 1)
-    said = found.strength(np.column_stack([TEST[:, 0], best[:, 0]]))
+    said = found.log_odds(np.column_stack([TEST[:, 0], best[:, 0]]))
     assert np.corrcoef(said, scores[:, 0])[0, 1] == pytest.approx(1.0, abs=1e-4)

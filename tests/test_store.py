@@ -266,7 +266,7 @@ def test_every_format_gives_back_what_it_was_given(tmp_path):
         judged = VectorAlignment(vectors.left, vectors.right, csr_array(([2.0], ([1], [2])), shape=(3, 4)), judge)
         back, every = there_and_back(ALIGNMENT, judged), np.argwhere(np.ones((3, 4)))
         np.testing.assert_array_equal(back.score(every), judged.score(every))
-        np.testing.assert_array_equal(back.strength(every), judged.strength(every))
+        np.testing.assert_array_equal(back.log_odds(every), judged.log_odds(every))
         with pytest.raises(ValueError, match="NaN|Out of range"):
             run.write("value", JSON, {"a": float("nan")})
         with pytest.raises((ValueError, TypeError)):

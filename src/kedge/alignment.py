@@ -151,8 +151,14 @@ class VectorAlignment:
         return np.where(np.isneginf(found), cosine, found)
 
     def strength(self, pairs: IntArray) -> FloatArray:
-        """What the judge says of each pair; its cosine where there is no judge."""
-        return self.cosine(pairs) if self.judge is None else self.judge.log_odds(self.left, self.right, as_pairs(pairs))
+        """The cosine: the head ranks well, but a pair outside of it is no less alike for that."""
+        return self.cosine(pairs)
+
+    def log_odds(self, pairs: IntArray) -> FloatArray:
+        """What the judge says of each pair, [m]; 0 where there is no judge."""
+        if self.judge is None:
+            return np.zeros(len(pairs), np.float32)
+        return self.judge.log_odds(self.left, self.right, as_pairs(pairs))
 
     def _blocks(self, nodes: IntArray, side: Side) -> Iterator[tuple[slice, FloatArray]]:
         """The scores of a few of the `nodes` at a time with all accounts of the other side, and which they are."""

@@ -65,7 +65,7 @@ class _Coder(nn.Module):
 
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the codes, which stand in one space already; no phase 2."""
+    """Cosine of the codes, which stand in one space already; no phase 2, no pair network."""
     need_anchors(problem, "dalaup")
     hold_memory()
     merged, settings = merge(problem), config.baselines

@@ -28,7 +28,7 @@ _RATE = 0.025
 
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the vectors, which stand in one space already; no phase 2."""
+    """Cosine of the vectors, which stand in one space already; no phase 2, no pair network."""
     need_anchors(problem, "ione")
     settings, merged = config.baselines, merge(problem)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""MGCN (KDD'20) as a method: both networks embedded, the second projected by the anchors, cosine of the vectors."""
+"""MGCN (KDD'20) as a method: both networks embedded, then what all methods with vectors share (embedded.py)."""
 
 from __future__ import annotations
 

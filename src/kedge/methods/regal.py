@@ -5,8 +5,8 @@ With p = 10 log2 n landmarks of both networks, C_uv = exp(-|d_u - d_v|) [n, p] a
 Y = C U Σ^1/2 of the singular value decomposition W^+ = U Σ V^T, scaled to length 1.
 
 Deviations: the distance is not squared, as in the public implementation of PlanetAlign; no attributes; ranks by
-cosine over all accounts, not the nearest few in a tree. The anchors are not used: REGAL is
-unsupervised.
+cosine over all accounts, not the nearest few in a tree. The vectors do not use the anchors: REGAL is unsupervised; only
+whoever has a known partner is proposed to nobody else.
 
 Cost: Σ_u (degrees of u's neighbours) for the hops, in blocks of rows, n p^2 for the vectors. No n × n matrix.
 """
