@@ -14,7 +14,7 @@ from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks"]
+__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks", "standard_error"]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -54,8 +54,12 @@ def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
 
 def gains(tried: FloatArray, reached: FloatArray) -> bool:
     """Whether the mean gain is larger than its standard error."""
-    gain = tried - reached
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+    return bool((tried - reached).mean() > standard_error(tried - reached))
+
+
+def standard_error(values: FloatArray) -> float:
+    """The standard error of their mean."""
+    return float(values.std() / np.sqrt(len(values)))
 
 
 def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:
