@@ -58,7 +58,9 @@ def test_the_matching_is_where_frank_and_wolfe_end(seed):
     seeds = np.random.default_rng(seed).random((n, n))
     P = frank_wolfe(A, B, 2 * seeds)
     order = max(permutations(range(n)), key=lambda rows: sum(P[i, j] for i, j in enumerate(rows)))
-    G = faq._frank_wolfe(csr_array(A), csr_array(B), csr_array(seeds), 30)
+    G, agrees = faq._frank_wolfe(csr_array(A), csr_array(B), csr_array(seeds), 30)
+    Q = np.eye(n)[list(order)]
+    assert agrees == pytest.approx(2 * (seeds * Q).sum() + agreeing(A, B, Q), rel=1e-5)
     assert G.argmax(axis=1).tolist() == list(order)
     # Behind the matched pair stands the gradient at the matching.
     for i, j in product(range(n), repeat=2):
