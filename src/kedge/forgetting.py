@@ -67,7 +67,9 @@ def forget_scores(alignment: Alignment, forgotten: Forgotten) -> Alignment:
         strengths = None if alignment.strengths is None else without_entries(alignment.strengths, forgotten)
         return SparseAlignment(without_entries(alignment.scores, forgotten), strengths)
     if isinstance(alignment, VectorAlignment):
-        return VectorAlignment(_zeroed(alignment.left, forgotten[0]), _zeroed(alignment.right, forgotten[1]))
+        head = None if alignment.head is None else without_entries(alignment.head, forgotten)
+        left, right = (_zeroed(getattr(alignment, side), forgotten[i]) for i, side in enumerate(("left", "right")))
+        return replace(alignment, left=left, right=right, head=head)
     raise TypeError(f"cannot forget accounts in {type(alignment).__name__}")
 
 

@@ -33,4 +33,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
 
     changes = {"levels": "hypergraph", "theta": "edge"}
     left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])
