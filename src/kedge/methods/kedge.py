@@ -7,6 +7,7 @@ few anchors to tell, or where nothing gains, it is the method `evidence` (docs/d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
 from kedge.methods.evidence import recall, scores
 from kedge.methods.mgcn import embed_both
-from kedge.types import FloatArray, Problem
+from kedge.types import FloatArray, IntArray, Problem
 from kedge.workshop import Workshop
 
 __all__ = ["align", "hear", "recall", "scores", "settle"]
@@ -57,12 +58,17 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) < _FEWEST or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
     workshop = workshop or Workshop()
-    reached = _held_ranks(problem, plain, seed, workshop)
+    folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+    # One fold will mostly do to see that evidence is enough, and the others are most of what trying costs then.
+    first = _held_ranks(problem, plain, seed, workshop, folds[:1])
+    if first.mean() - 2 * _error(first) >= config.pairing.enough:
+        return plain
+    reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
     if reached.mean() >= config.pairing.enough:
         return plain
     together = _using(config, "yes")
     try:
-        tried = _held_ranks(problem, together, seed, workshop)
+        tried = _held_ranks(problem, together, seed, workshop, folds)
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
@@ -78,17 +84,23 @@ def _using(config: Config, use: str) -> Config:
     return config.model_copy(update={"pairing": config.pairing.model_copy(update={"use": use})})
 
 
-def _held_ranks(problem: Problem, config: Config, seed: int, workshop: Workshop) -> FloatArray:
-    """1 / rank of each anchor while it is held back, every anchor once."""
-    result = np.zeros(len(problem.anchors))
-    for fold in np.array_split(np.random.default_rng(seed).permutation(len(result)), _FOLDS):
+def _held_ranks(
+    problem: Problem, config: Config, seed: int, workshop: Workshop, folds: Sequence[IntArray]
+) -> FloatArray:
+    """1 / rank of each anchor while its fold is held back, fold after fold."""
+    result = []
+    for fold in folds:
         trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
         heard = hear(trial, config, seed, workshop)
-        result[fold] = reciprocal_ranks(ranking_scores(heard), problem.anchors[fold])
-    return result
+        result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
+    return np.concatenate(result)
 
 
 def _gains(tried: FloatArray, reached: FloatArray) -> bool:
     """Whether the gain is larger than its standard error."""
-    gain = tried - reached
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+    return bool((tried - reached).mean() > _error(tried - reached))
+
+
+def _error(values: FloatArray) -> float:
+    """The standard error of their mean."""
+    return float(values.std() / np.sqrt(len(values)))
