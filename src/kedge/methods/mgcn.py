@@ -63,7 +63,7 @@ def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) 
 def _sources(problem: Problem, seed: int) -> list[Source]:
     named = ((problem.left, "the left network"), (problem.right, "the right network"))
     return [
-        Source(network, problem.anchors[:, side], _seeds(seed)[side], name)
+        Source(network, problem.anchors[:, side], _seeds(seed)[side], name, problem.hypergraphs[side])
         for side, (network, name) in enumerate(named)
     ]
 
