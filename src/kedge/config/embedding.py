@@ -74,11 +74,16 @@ class MgcnConfig(Stage):
     )
     activation: Literal["none", "tanh", "relu"] = Field(default="none", description="what follows each convolution")
     skip: bool = Field(default=False, description="add each convolution's input to its output")
+    gate: Literal["learned", "fixed"] = Field(
+        default="learned",
+        description="how much of a level's output goes on, the rest being its input: learned, by the account's degree; "
+        "fixed, all of the simple level's and blend of the hypergraph's",
+    )
     blend: float = Field(
         default=0.33,
         ge=0,
         le=1,
-        description="how much of the hypergraph level's output goes on, the rest being its input; 1 as printed",
+        description="gate = fixed: how much of the hypergraph level's output goes on; 1 as printed",
     )
     transform: bool = Field(
         default=False, description="learn the matrices W and F; without them both levels only propagate"
@@ -127,4 +132,10 @@ class MgcnConfig(Stage):
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
     patience: int = Field(default=4, ge=1, description="looks without a better one before training stops")
+    release: int = Field(
+        default=100,
+        ge=0,
+        description="steps at most in which the vectors learn on without the levels; kept only where the edges left "
+        "out gain by it; 0 takes none",
+    )
     refit: bool = Field(default=False, description="train again with all edges for the number of steps found")

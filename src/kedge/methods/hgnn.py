@@ -31,6 +31,6 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     def draw(network: Network, side: int) -> Hypergraph:
         return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
 
-    changes = {"levels": "hypergraph", "theta": "edge"}
+    changes = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
     left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
     return align_vectors(problem, left, right, seeds[2])

@@ -30,6 +30,7 @@ Verdict = Literal["trained", "collapsed", "nothing to learn"]
 VERDICTS: Final = ("trained", "collapsed", "nothing to learn")
 
 _CLEARLY = 0.97  # a fit has learnt something when its loss is below this share of the trivial one
+_FAR = 30.0  # how long free vectors are when the levels release them; a trained X^0 has a length of about 5
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Embedding:
 
     `ids` are the accounts' names; `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that
     say nothing; `auc` how well the edges left out are told from non-edges, None where none were left out; `steps` how
-    many the vectors took; `hypergraph` what the hyperedges were like.
+    many the vectors took, the last `released` of them without the levels; `hypergraph` what the hyperedges were like.
     """
 
     ids: pa.Array
@@ -50,6 +51,7 @@ class Embedding:
     steps: int
     checks: tuple[tuple[int, float], ...] = field(default=())
     hypergraph: Report | None = None
+    released: int = 0
 
     @property
     def trained(self) -> bool:
@@ -97,19 +99,23 @@ def embed(
     holdout = hold_out(network, settings.held_out, np.random.default_rng(seeds[0])) if settings.held_out else None
     seen = network if holdout is None else holdout.network
 
-    def run(part: Network, judge_by: Holdout | None, steps: int) -> Embedding:
+    def run(part: Network, judge_by: Holdout | None, steps: int, released: int) -> Embedding:
         drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors) if hypergraph is None else hypergraph
         if (said := report(drawn)).warning:
             warnings.warn(said.warning, DegenerateHypergraphWarning, stacklevel=3)
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
         fit = _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
+        if released and fit.trained:
+            fit = _release(fit, part, drawn, settings, judge_by, released, seeds[2], progress)
         return replace(fit, hypergraph=said)
 
-    first = run(seen, holdout, settings.steps)
+    # Only against edges left out can be told whether vectors gain by leaving the levels; given features are no start.
+    released = settings.release if holdout is not None and settings.start == "free" else 0
+    first = run(seen, holdout, settings.steps, released)
     if holdout is None or not settings.refit or not first.trained:
         return first
     # The edges left out have told how many steps to take; now they may be learnt from too.
-    again = run(network, None, first.steps)
+    again = run(network, None, first.steps - first.released, first.released)
     return replace(again, auc=first.auc, checks=first.checks)
 
 
@@ -186,6 +192,40 @@ def _fit(
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], trivial, auc_found, vectors)
     return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+
+
+def _release(
+    fit: Embedding,
+    network: Network,
+    hypergraph: Hypergraph,
+    settings: MgcnConfig,
+    holdout: Holdout | None,
+    steps: int,
+    seed: int,
+    progress: Progress | None,
+) -> Embedding:
+    """The vectors as free ones, trained on without the levels; the fit as it was where the edges left out do not gain.
+
+    The levels make neighbours alike: good where edges are few or noisy, a bound where each account has edges enough.
+    """
+    taken = fit.steps
+    # Far from 0 vectors turn slowly under Adam's steps: what the levels found is not lost at once.
+    lengths = np.linalg.norm(fit.vectors, axis=1, keepdims=True)
+    scale = _FAR / np.maximum(lengths, 1e-12) if settings.unit else 1.0
+    alone = settings.model_copy(update={"levels": "none", "drop_edges": 0.0})
+    start = torch.from_numpy((fit.vectors * scale).astype(np.float32))
+
+    def tell(step: int, loss: float, trivial: float) -> None:
+        if progress is not None:
+            progress(len(fit.losses) + step, loss, trivial)
+
+    free = _fit(network, hypergraph, alone, start, holdout, steps, seed + 3, fit.trivial, tell)
+    if not free.trained or (fit.auc is not None and free.auc is not None and free.auc <= fit.auc):
+        return fit
+    checks = [(step, auc) for step, auc in fit.checks if step <= taken]
+    checks += [(taken + step, auc) for step, auc in free.checks]
+    losses = np.concatenate([fit.losses[:taken], free.losses])
+    return replace(free, losses=losses, steps=taken + free.steps, checks=tuple(checks), released=free.steps)
 
 
 def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
