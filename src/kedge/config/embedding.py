@@ -123,7 +123,7 @@ class MgcnConfig(Stage):
     pool: int = Field(default=512, ge=1, description="noise accounts drawn at each step for all edges together")
     learning_rate: float = Field(default=0.05, gt=0, description="Adam's step size")
     clip: float = Field(default=10.0, gt=0, description="longest gradient taken as it is; longer ones are shortened")
-    steps: int = Field(default=150, ge=1, description="training steps at most")
+    steps: int = Field(default=300, ge=1, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -131,9 +131,9 @@ class MgcnConfig(Stage):
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=4, ge=1, description="looks without a better one before training stops")
+    patience: int = Field(default=20, ge=1, description="looks without a better one before training stops")
     release: int = Field(
-        default=100,
+        default=60,
         ge=0,
         description="steps at most in which the vectors learn on without the levels; kept only where the edges left "
         "out gain by it; 0 takes none",

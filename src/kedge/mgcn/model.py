@@ -150,13 +150,17 @@ class Mgcn(nn.Module):
             G = whole.G_marks.hide(G, seen, 1.0)
         return local, G
 
+    def open(self, level: int) -> Tensor:
+        """How much of a level's output goes on at each account, [n, 1], where that is learned."""
+        a, b = self.gates[level]
+        return torch.sigmoid(a + b * self.operators.standing)
+
     def _pass(self, level: int, X: Tensor, Y: Tensor) -> Tensor:
         """What a level hands on of its input X and its output Y; 0 is the simple level, 1 the hypergraph's."""
         config = self.config
         Y = X + Y if config.skip else Y
         if config.gate == "learned":
-            a, b = self.gates[level]
-            return torch.lerp(X, Y, torch.sigmoid(a + b * self.operators.standing))
+            return torch.lerp(X, Y, self.open(level))
         return Y if level == 0 else torch.lerp(X, Y, config.blend)
 
     def forward(self, generator: torch.Generator | None = None, seen: Tensor | None = None) -> Tensor:

@@ -39,7 +39,8 @@ class Embedding:
 
     `ids` are the accounts' names; `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that
     say nothing; `auc` how well the edges left out are told from non-edges, None where none were left out; `steps` how
-    many the vectors took, the last `released` of them without the levels; `hypergraph` what the hyperedges were like.
+    many the vectors took, the last `released` of them without the levels; `hypergraph` what the hyperedges were like;
+    `gates` how much of the simple and of the hypergraph level's output goes on, a mean over accounts, where learned.
     """
 
     ids: pa.Array
@@ -52,6 +53,7 @@ class Embedding:
     checks: tuple[tuple[int, float], ...] = field(default=())
     hypergraph: Report | None = None
     released: int = 0
+    gates: tuple[float, float] | None = None
 
     @property
     def trained(self) -> bool:
@@ -161,7 +163,7 @@ def _fit(
     optimiser = torch.optim.Adam(parameters, lr=settings.learning_rate)
     losses: list[float] = []
     checks: list[tuple[int, float]] = []
-    best: tuple[float, int, FloatArray] | None = None
+    best: tuple[float, int, FloatArray, tuple[float, float] | None] | None = None
     for step in range(1, steps + 1):
         seen = hide(edges.count, settings, drops)
         X = model(drops, seen)
@@ -185,13 +187,13 @@ def _fit(
             auc = area_under_curve(score_pairs(X_now, holdout.edges), score_pairs(X_now, holdout.non_edges))
             checks.append((step, auc))
             if best is None or auc > best[0]:
-                best = (auc, step, X_now)
+                best = (auc, step, X_now, _gates(model))
             elif step - best[1] >= settings.patience * settings.check_every:
                 break
-    auc_found, taken, vectors = best or (None, len(losses), _vectors(model, network))
+    auc_found, taken, vectors, gates = best or (None, len(losses), _vectors(model, network), _gates(model))
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], trivial, auc_found, vectors)
-    return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+    return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks), gates=gates)
 
 
 def _release(
@@ -225,7 +227,8 @@ def _release(
     checks = [(step, auc) for step, auc in fit.checks if step <= taken]
     checks += [(taken + step, auc) for step, auc in free.checks]
     losses = np.concatenate([fit.losses[:taken], free.losses])
-    return replace(free, losses=losses, steps=taken + free.steps, checks=tuple(checks), released=free.steps)
+    kept = replace(free, losses=losses, checks=tuple(checks), gates=fit.gates)
+    return replace(kept, steps=taken + free.steps, released=free.steps)
 
 
 def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
@@ -235,6 +238,12 @@ def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor
     seen = (torch.rand(edges + 1, generator=generator) >= settings.drop_edges).float()
     seen[-1] = 1.0
     return seen if seen[:-1].sum() < edges else None
+
+
+def _gates(model: Mgcn) -> tuple[float, float] | None:
+    if not model.gates.requires_grad:
+        return None
+    return model.open(0).mean().item(), model.open(1).mean().item()
 
 
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
