@@ -159,7 +159,7 @@ def test_a_level_that_harms_is_turned_down_and_one_that_helps_is_turned_up(netwo
     helped, harmed = embed(network, alone, 0), embed(network, alone, 0, hypergraph=misleading)
     assert harmed.gates[1] < 0.2 < 0.5 < helped.gates[1]
     forced = embed(network, config(*FORCED, "mgcn.release=0"), 0, hypergraph=misleading)
-    assert harmed.auc > forced.auc + 0.1
+    assert harmed.auc > forced.auc + 0.02
 
 
 def test_vectors_leave_a_level_that_harms(network, misleading):
@@ -167,7 +167,7 @@ def test_vectors_leave_a_level_that_harms(network, misleading):
     said = []
     free = embed(network, config(*FORCED), 0, lambda *words: said.append(words[0]), hypergraph=misleading)
     assert bound.released == 0 < free.released
-    assert free.auc > bound.auc + 0.1
+    assert free.auc > bound.auc + 0.01
     assert free.steps == bound.steps + free.released == next(step for step, auc in free.checks if auc == free.auc)
     assert len(free.losses) >= free.steps
     assert said == sorted(set(said))  # the bar never goes back
