@@ -139,7 +139,8 @@ def one_round(
             low = high
         return of_left
 
-    shares = _cuts(*far_edges, belief[1], threads or numba.get_num_threads())
+    # Not numba.get_num_threads(): that starts numba's own threads, and torch would be given as many with them.
+    shares = _cuts(*far_edges, belief[1], threads or numba.config.NUMBA_NUM_THREADS)
     if len(shares) == 1:
         of_left = listen(shares[0])
     else:
