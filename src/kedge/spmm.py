@@ -1,13 +1,16 @@
 """Sparse times dense in torch, as one `embedding_bag` a direction: the shared kernel of every convolution.
 
 `embedding_bag` sums weighted rows at several times the speed of `torch.sparse` on a CPU, and gives the same bits
-at every number of threads (docs/mgcn.md has the figures).
+at every number of threads (docs/mgcn.md has the figures). Columns do not meet in such products, so a row of them is
+taken through a strip of columns at a time, which stays in the cache from the first product to the last.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +19,10 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-__all__ = ["Sparse", "hold_memory", "multiply", "spmm"]
+__all__ = ["Propagation", "Rows", "Sparse", "cut_strips", "hold_memory", "multiply", "propagate", "spmm"]
+
+_CACHED = 1 << 19  # numbers that stay in a core's own cache, 2 MB
+_STRIP = 32  # two cache lines of each row
 
 
 @dataclass(frozen=True)
@@ -54,17 +60,6 @@ class Sparse:
         backward = forward if symmetric else Rows.of(csr_array(rows.T.tocsr()))
         return cls(forward, backward, (int(rows.shape[0]), int(rows.shape[1])))
 
-    def weighed(self, weights: Tensor, turned: Tensor | None) -> Sparse:
-        """The same matrix with each entry times its weight [nnz].
-
-        `turned` [nnz] is the order of the transpose's entries, None where matrix and weights are symmetric.
-        """
-        forward = Rows(self.forward.offsets, self.forward.indices, self.forward.values * weights)
-        if turned is None:
-            return Sparse(forward, forward, self.shape)
-        values = self.backward.values * weights[turned]
-        return Sparse(forward, Rows(self.backward.offsets, self.backward.indices, values), self.shape)
-
     @property
     def nnz(self) -> int:
         """The number of stored entries."""
@@ -94,20 +89,110 @@ def multiply(rows: Rows, X: Tensor) -> Tensor:
     )
 
 
-class _Spmm(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, matrix: Sparse, X: Tensor) -> Tensor:
-        ctx.matrix = matrix
-        return multiply(matrix.forward, X.detach())
+@dataclass(frozen=True)
+class Propagation:
+    """One step X -> R = keep X + gain M_1 ... M_k X or, with a gate g [n, 1], X -> (1 - g) X + g R."""
+
+    factors: tuple[Sparse, ...]
+    keep: float = 0.0
+    gain: float = 1.0
+    gate: Tensor | None = None
+
+    def find(self, X: Tensor) -> Tensor:
+        """R, without a gradient."""
+        return self._mix(X, [factor.forward for factor in reversed(self.factors)])
+
+    def hand_on(self, X: Tensor, found: Tensor) -> Tensor:
+        """What goes on of X and R."""
+        return found if self.gate is None else torch.lerp(X, found, self.gate)
+
+    def take_back(self, G: Tensor) -> Tensor:
+        """The gradient for X from that for the step's result."""
+        opened = G if self.gate is None else G * self.gate
+        back = self._mix(opened, [factor.backward for factor in self.factors])
+        return back if self.gate is None else back.add_(G).sub_(opened)
+
+    def _mix(self, X: Tensor, products: Sequence[Rows]) -> Tensor:
+        Y = X
+        for rows in products:
+            Y = multiply(rows, Y)
+        if self.gain != 1:
+            Y = Y.mul_(self.gain)
+        return Y.add_(X, alpha=self.keep) if self.keep else Y
+
+
+def cut_strips(X: Tensor) -> list[slice]:
+    """The columns of X in strips that the cache holds where it does not hold X; else, or if none would fit, in one."""
+    rows, columns = X.shape
+    cut = rows * columns > _CACHED >= rows * _STRIP
+    # What is left over goes with the last strip if it is narrow: a strip's cost hardly falls with its width.
+    count = max(1, (columns + _STRIP // 2) // _STRIP) if cut else 1
+    bounds = [*range(0, _STRIP * count, _STRIP), columns]
+    return [slice(first, last) for first, last in pairwise(bounds)]
+
+
+class _Propagate(torch.autograd.Function):
+    """All steps, strip by strip; what a gate needs on the way back is made again there, so that only X is kept."""
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, multiply(ctx.matrix.backward, gradients[0])
+    def forward(ctx: Any, X: Tensor, steps: tuple[Propagation, ...], *gates: Tensor) -> Tensor:
+        ctx.steps = steps
+        ctx.save_for_backward(*((X,) if gates else ()))
+        strips = _strips(steps, X)
+        out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1]) if len(strips) > 1 else X
+        for columns in strips:
+            Y = X[:, columns].contiguous()
+            for step in steps:
+                Y = step.hand_on(Y, step.find(Y))
+            if len(strips) == 1:
+                return Y
+            out[:, columns] = Y
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        steps: tuple[Propagation, ...] = ctx.steps
+        G, kept = gradients[0], ctx.saved_tensors
+        of_gates = [torch.zeros_like(step.gate) for step in steps if step.gate is not None]
+        columns_at_once = _strips(steps, G)
+        out = G.new_empty(steps[0].factors[-1].shape[1], G.shape[1])
+        for columns in columns_at_once:
+            moved: list[Tensor] = []  # R - X of each gated step
+            if kept:
+                Y = kept[0][:, columns].contiguous()
+                for step in steps:
+                    found = step.find(Y)
+                    handed = step.hand_on(Y, found)
+                    if step.gate is not None:
+                        moved.append(found.sub_(Y))
+                    Y = handed
+            back, place = G[:, columns].contiguous(), len(moved)
+            for step in reversed(steps):
+                if step.gate is not None:
+                    place -= 1
+                    of_gates[place] += (back * moved[place]).sum(dim=1, keepdim=True)
+                back = step.take_back(back)
+            out[:, columns] = back
+        return (out, None, *of_gates)
+
+
+def _strips(steps: Sequence[Propagation], X: Tensor) -> list[slice]:
+    """For a single product, cutting costs what it saves."""
+    products = sum(len(step.factors) for step in steps)
+    return cut_strips(X) if products > 1 else [slice(0, X.shape[1])]
+
+
+def propagate(steps: Sequence[Propagation], X: Tensor) -> Tensor:
+    """X [n, d] taken through the steps one after another, with its gradient for X and for the gates."""
+    if not steps:
+        return X
+    gates = (step.gate for step in steps if step.gate is not None)
+    return cast(Tensor, _Propagate.apply(X, tuple(steps), *gates))  # type: ignore[no-untyped-call]
 
 
 def spmm(matrix: Sparse, X: Tensor) -> Tensor:
     """M X for a constant sparse M [rows, columns] and a dense X [columns, d], with its gradient for X."""
-    return cast(Tensor, _Spmm.apply(matrix, X))  # type: ignore[no-untyped-call]
+    return propagate((Propagation((matrix,)),), X)
 
 
 def hold_memory() -> bool:

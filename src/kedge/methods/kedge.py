@@ -15,7 +15,7 @@ import numpy as np
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.errors import KedgeError
-from kedge.link.choice import FORMS, ranking_scores, reciprocal_ranks
+from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, standard_error
 from kedge.link.evidence import Evidence
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
@@ -61,7 +61,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
     # One fold will mostly do to see that evidence is enough, and the others are most of what trying costs then.
     first = _held_ranks(problem, plain, seed, workshop, folds[:1])
-    if first.mean() - 2 * _error(first) >= config.pairing.enough:
+    if first.mean() - 2 * standard_error(first) >= config.pairing.enough:
         return plain
     reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
     if reached.mean() >= config.pairing.enough:
@@ -72,12 +72,12 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    gains = _gains(tried, reached)
+    better = gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
-        f"{tried.mean():.3f} with embeddings: {'both are' if gains else 'evidence alone is'} used"
+        f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
     )
-    return together if gains else plain
+    return together if better else plain
 
 
 def _using(config: Config, use: str) -> Config:
@@ -94,13 +94,3 @@ def _held_ranks(
         heard = hear(trial, config, seed, workshop)
         result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
     return np.concatenate(result)
-
-
-def _gains(tried: FloatArray, reached: FloatArray) -> bool:
-    """Whether the gain is larger than its standard error."""
-    return bool((tried - reached).mean() > _error(tried - reached))
-
-
-def _error(values: FloatArray) -> float:
-    """The standard error of their mean."""
-    return float(values.std() / np.sqrt(len(values)))
