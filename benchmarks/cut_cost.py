@@ -1,6 +1,6 @@
 """CPU and memory of Algorithm 1 with its shared accounts, over growing planted networks: a cost for each edge.
 
-python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20] [--shared-by bridges]
+python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20] [--shared-by border]
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=[100_000, 300_000])
     parser.add_argument("--degree", type=int, default=20)
-    parser.add_argument("--shared-by", choices=["bridges", "paper"], default="bridges")
+    parser.add_argument("--shared-by", choices=["border", "bridges", "paper"], default="border")
     asked = parser.parse_args()
     print("accounts | edges | parts | smallest | largest | edges trained / edges | CPU s | µs an edge | bytes an edge")
     for n in asked.nodes:
