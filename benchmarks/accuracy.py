@@ -22,36 +22,21 @@ import sys
 import time
 from pathlib import Path
 
+from shared_pairs import ROOT, load, match_greedily
+
 NAMES = ("kedge", "evidence", "mgcn")
 RANDOM = ("mgcn",)
 
 
-def read_pairs(path: Path) -> list[list[str]]:
-    return [line.split("\t")[:2] for line in path.read_text().splitlines()]
-
-
-def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float]:
+def measure(pair: str, split: str, method: str, seed: int) -> dict[str, float]:
     """One method on one split, in this process."""
-    import numpy as np
-
     from kedge import evaluate
     from kedge.alignment import SparseAlignment
     from kedge.config import Config
     from kedge.methods import METHODS
     from kedge.types import Network, Problem
 
-    train, test = (read_pairs(folder / "splits" / split / f"{part}.tsv") for part in ("train", "test"))
-    networks = []
-    for side, name in enumerate(("left", "right")):
-        edges = read_pairs(folder / f"{name}.tsv")
-        ids = list(dict.fromkeys([account for edge in edges for account in edge] + [pair[side] for pair in train]))
-        place = {account: i for i, account in enumerate(ids)}
-        networks.append(Network.from_edges([(place[u], place[v]) for u, v in edges], len(ids), ids))
-
-    def find(pairs: list[list[str]]) -> np.ndarray:
-        return np.column_stack([networks[side].find([pair[side] for pair in pairs]) for side in (0, 1)])
-
-    problem, held = Problem(*networks, find(train)), find(test)
+    _, problem, held = load(pair, split)
     # A first run on two small stars loads the compiled kernels.
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
     METHODS["evidence"](Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
@@ -68,15 +53,7 @@ def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float
     }
     if not isinstance(alignment, SparseAlignment):
         return figures
-    assigned: dict[int, int] = {}
-    partners = set()
-    best_first = np.argsort(-alignment.scores.data, kind="stable")
-    rows, columns = alignment.scores.nonzero()
-    for u, v in zip(rows[best_first].tolist(), columns[best_first].tolist(), strict=True):
-        if u not in assigned and v not in partners:
-            assigned[u] = v
-            partners.add(v)
-    return figures | {"matched": evaluate.decisions(assigned, held)["matched_hits1"]}
+    return figures | {"matched": evaluate.decisions(match_greedily(alignment), held)["matched_hits1"]}
 
 
 def best_peers(data: Path) -> dict[tuple[str, str], dict[str, float]]:
@@ -100,9 +77,11 @@ def measure_apart(data: Path, what: tuple[str, str, str, int], cache: Path | Non
     if key in kept:
         found: dict[str, float] = kept[key]
         return found
-    command = [sys.executable, __file__, "--data", str(data), "--one", *map(str, what)]
+    command = [sys.executable, __file__, "--one", *map(str, what)]
     one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | one_thread | {"KEDGE_DATA": str(data)}
+    )
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
     row: dict[str, float] = json.loads(done.stdout)
@@ -114,7 +93,7 @@ def measure_apart(data: Path, what: tuple[str, str, str, int], cache: Path | Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=ROOT.parent)
     parser.add_argument("--split", default="main", help="comma-separated; main = off20 or r20_s0")
     parser.add_argument("--methods", default="kedge", help=f"comma-separated, of: {', '.join(NAMES)}")
     parser.add_argument("--pairs", default="", help="comma-separated; all by default")
@@ -124,7 +103,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.one:
         pair, split, method, seed = options.one
-        print(json.dumps(measure(options.data / "pairs" / pair, split, method, int(seed))))
+        print(json.dumps(measure(pair, split, method, int(seed))))
         return
     peers = best_peers(options.data)
     pairs = [name for name in options.pairs.split(",") if name] or sorted(

@@ -5,7 +5,8 @@
 The split is off20 where a pair has it, else r20_s0. Figures are means over both directions with all accounts as
 candidates and ties at their average rank. Accounts are renumbered at random first. `peer` is the best figure of the
 same method and split in peers.json; a peer that only returns a matching has Hits@1 alone. CPU seconds are of the method
-alone, one thread, after a first run on a small network that loads compiled kernels.
+alone, one thread, after a first run on a small network that loads compiled kernels. A method that takes longer than
+`--limit` CPU seconds is left with a line that says so.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -99,6 +102,7 @@ def main() -> None:
     parser.add_argument("--methods", default="", help="comma-separated; all by default")
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit", type=int, default=300, help="CPU seconds of one method on one pair")
     parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
@@ -118,7 +122,17 @@ def main() -> None:
             command = [sys.executable, __file__, "--data", str(options.data), "--seed", str(options.seed)]
             command += ["--one", pair, split, method]
             one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | one_thread)
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                check=False,
+                env=os.environ | one_thread,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (options.limit, options.limit + 5)),
+            )
+            if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+                print(f"{pair} {method}: more than {options.limit} CPU s, left", flush=True)
+                continue
             if done.returncode:
                 print(f"{pair} {method}: {done.stderr.strip().splitlines()[-1]}", flush=True)
                 continue

@@ -73,3 +73,26 @@ def test_vectors_agree_with_all_cosines(k):
     assert ranks(alignment, np.array([[0, 4]]))[0] == ranks(alignment, np.array([[0, 5]]))[0]
     from_right, _ = alignment.top(np.arange(9), 1, "right")
     assert from_right[:, 0].tolist() == cosines.argmax(axis=0).tolist()
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_a_head_stands_above_all_cosines(side):
+    """Dense: the cosines with the head written over them."""
+    rng = np.random.default_rng(1)
+    left, right = rng.normal(size=(7, 3)), rng.normal(size=(9, 3))
+    chosen = rng.random((7, 9)) < 0.3
+    head = csr_array(np.where(chosen, rng.integers(2, 5, size=(7, 9)), 0).astype(float))  # with ties
+    alignment = VectorAlignment(left, right, head)
+    plain = VectorAlignment(left, right)
+    pairs = np.array([(u, v) for u in range(7) for v in range(9)])
+    dense = np.where(chosen, head.toarray(), plain.score(pairs).reshape(7, 9))
+    assert alignment.score(pairs) == pytest.approx(dense.ravel(), abs=1e-6)
+    assert alignment.cosine(pairs) == pytest.approx(plain.score(pairs), abs=1e-6)
+    seen = dense if side == "left" else dense.T
+    best, scores = alignment.top(np.arange(len(seen)), 4, side)
+    assert scores == pytest.approx(np.sort(seen, axis=1)[:, ::-1][:, :4], abs=1e-6)
+    assert np.take_along_axis(seen, best, axis=1) == pytest.approx(scores, abs=1e-6)
+    above, equal = alignment.count_above(pairs, side)
+    for i, (u, v) in enumerate(pairs):
+        row = seen[u if side == "left" else v]
+        assert (above[i], equal[i]) == ((row > dense[u, v] + 1e-6).sum(), (abs(row - dense[u, v]) < 1e-6).sum() - 1)

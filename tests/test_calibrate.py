@@ -59,6 +59,14 @@ def test_share_is_limited_by_the_smaller_side():
     assert found.probability(everyone).mean() == pytest.approx(0.2, abs=0.01)
 
 
+def test_a_share_of_one_is_seldom_denied_by_chance():
+    """Held-out anchors are a fair sample of everyone: few draws may say that some accounts have no counterpart."""
+    rng = np.random.default_rng(0)
+    everyone = rng.normal(size=5000)
+    shares = [estimate_counterpart(rng.choice(everyone, 200), everyone, limit=1.0).share for _ in range(200)]
+    assert np.mean(np.array(shares) < 1) < 0.05
+
+
 def test_probabilities_of_an_account_sum_to_at_most_one():
     problem, method, test = planted(1, share=0.7)
     calibrator, pairs, _, _ = judged(problem, method, test)

@@ -126,6 +126,23 @@ def test_threshold_falls_back_to_the_precision_where_none_reaches_it():
     assert choose_threshold(calibrator, np.array([0.2, 0.3]), Config()) == 0.9
 
 
+def test_the_asked_precision_is_kept_by_few_held_out_anchors_too(decided):
+    """Probabilities 0.05 too high, 100 of them to see it by: the lowest good threshold is often a lucky one."""
+    rng = np.random.default_rng(0)
+    true_precision = {0.5: [], 0.95: []}
+    everyone = rng.beta(2, 1, 20_000)
+    of_everyone = rng.random(20_000) < everyone - 0.05
+    for _ in range(200):
+        said = rng.beta(2, 1, 100)
+        calibrator = replace(decided[2], said=said, right=rng.random(100) < said - 0.05)
+        for confidence, found in true_precision.items():
+            t = choose_threshold(calibrator, everyone, with_decide(confidence=confidence))
+            found.append(of_everyone[everyone >= t].mean())
+    kept = {confidence: np.mean(np.array(found) >= 0.89) for confidence, found in true_precision.items()}
+    assert kept[0.95] > 0.85
+    assert kept[0.5] < kept[0.95] - 0.2
+
+
 def test_thresholds_report_precision_and_recall(decided):
     calibrator = decided[2]
     rows = thresholds(calibrator)

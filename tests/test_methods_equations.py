@@ -87,6 +87,16 @@ def test_user_matching_and_percolation_recover_an_isomorphic_network():
         assert (best[:, 0] == truth[:, 1]).mean() > 0.9
 
 
+def test_percolation_shares_out_accounts_of_one_edge():
+    """They can never have the two marks of the paper; here nobody gets the same partner as another."""
+    edges = [(i, j) for i in range(5) for j in range(i)] + [(0, leaf) for leaf in (5, 6, 7)]
+    network = Network.from_edges(edges, 8)
+    found = METHODS["percolation"](Problem(network, network, [(i, i) for i in range(4)]), Config(), 0)
+    best, _ = found.top(np.arange(4, 8), 1)
+    assert best[0, 0] == 4
+    assert sorted(best[1:, 0].tolist()) == [5, 6, 7]
+
+
 def test_squares_are_pairs_of_candidates_that_are_edges_on_both_sides():
     p = problem(7)
     L = METHODS["common-neighbours"](p, Config(), 0).scores

@@ -10,7 +10,7 @@ import pytest
 
 from kedge.config import PairingConfig
 from kedge.link.pair_examples import draw_examples
-from kedge.link.pair_network import PairNetwork, features, fit_pair_network, train_pair_network
+from kedge.link.pair_network import PairNetwork, features, fit_pair_network
 
 FORMS = ("concat", "interaction")
 
@@ -24,6 +24,17 @@ def twins(n: int = 200, d: int = 8, noise: float = 0.3, seed: int = 0) -> tuple[
 
 def same(count: int) -> np.ndarray:
     return np.column_stack([np.arange(count), np.arange(count)])
+
+
+def train(X, Y, anchors, config, seed, evidence=None) -> PairNetwork:
+    """The network of four fifths of the anchors; the others tell when to stop."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(anchors))
+    count = max(round(config.held_out * len(anchors)), 1)
+    held, known = (
+        draw_examples(X, Y, anchors[part], config, rng, evidence=evidence) for part in (order[:count], order[count:])
+    )
+    return fit_pair_network(known, held, config, seed)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -64,7 +75,7 @@ def test_one_step_goes_down_the_cross_entropy(form):
 
 def test_interaction_tells_twins_from_strangers():
     X, Y = twins()
-    network = train_pair_network(X, Y, same(80), PairingConfig(), seed=0)
+    network = train(X, Y, same(80), PairingConfig(), seed=0)
     unseen = np.arange(80, 200)
     own = network.log_odds(X, Y, np.column_stack([unseen, unseen]))
     others = network.log_odds(X, Y, np.column_stack([unseen, np.roll(unseen, 7)]))
@@ -75,9 +86,7 @@ def test_interaction_tells_twins_from_strangers():
 def test_log_odds_do_not_depend_on_how_many_false_pairs_were_drawn():
     X, Y = twins(n=600, noise=0.8)
     pairs = np.column_stack([np.arange(300, 600), np.arange(300, 600)])
-    few, many = (
-        train_pair_network(X, Y, same(300), PairingConfig(negatives=k), seed=0).log_odds(X, Y, pairs) for k in (3, 30)
-    )
+    few, many = (train(X, Y, same(300), PairingConfig(negatives=k), seed=0).log_odds(X, Y, pairs) for k in (3, 30))
     assert abs(np.median(few) - np.median(many)) < 1.2 < np.log(10)
 
 
@@ -85,7 +94,7 @@ def test_log_odds_do_not_depend_on_how_many_false_pairs_were_drawn():
 @pytest.mark.parametrize("count", [0, 1])
 def test_fewer_than_two_anchors_say_nothing(form, count):
     X, Y = twins()
-    network = train_pair_network(X, Y, same(count), PairingConfig(form=form), seed=0)
+    network = train(X, Y, same(count), PairingConfig(form=form), seed=0)
     assert not network.trained
     assert not network.log_odds(X, Y, same(50)).any()
 
@@ -94,21 +103,21 @@ def test_fewer_than_two_anchors_say_nothing(form, count):
 @pytest.mark.parametrize("count", [2, 3, 5])
 def test_two_anchors_are_enough_to_be_finite(form, count):
     X, Y = twins()
-    network = train_pair_network(X, Y, same(count), PairingConfig(form=form), seed=0)
+    network = train(X, Y, same(count), PairingConfig(form=form), seed=0)
     assert network.trained
     assert np.isfinite(network.log_odds(X, Y, same(200))).all()
 
 
 def test_vectors_that_are_all_equal_say_nothing():
     X = np.ones((50, 4), np.float32)
-    said = train_pair_network(X, X, same(20), PairingConfig(), seed=0).log_odds(X, X, same(50))
+    said = train(X, X, same(20), PairingConfig(), seed=0).log_odds(X, X, same(50))
     assert np.ptp(said) == 0
     assert abs(said[0]) < 0.2
 
 
 def test_a_seed_gives_the_same_network_again_and_another_seed_another():
     X, Y = twins()
-    first, again, other = (train_pair_network(X, Y, same(40), PairingConfig(), seed=s) for s in (5, 5, 6))
+    first, again, other = (train(X, Y, same(40), PairingConfig(), seed=s) for s in (5, 5, 6))
     np.testing.assert_array_equal(first.log_odds(X, Y, same(200)), again.log_odds(X, Y, same(200)))
     assert not np.array_equal(first.W_1, other.W_1)
 
@@ -116,7 +125,7 @@ def test_a_seed_gives_the_same_network_again_and_another_seed_another():
 def test_training_stops_before_it_learns_the_anchors_by_heart():
     rng = np.random.default_rng(0)
     X, Y = (rng.normal(size=(200, 16)).astype(np.float32) for _ in range(2))  # nothing to learn
-    network = train_pair_network(X, Y, same(40), PairingConfig(form="concat", steps=2000), seed=0)
+    network = train(X, Y, same(40), PairingConfig(form="concat", steps=2000), seed=0)
     assert len(network.losses) < 300
     assert np.abs(network.log_odds(X, Y, np.column_stack([np.arange(100, 200)] * 2))).mean() < 1
 
@@ -148,7 +157,7 @@ def test_evidence_is_heard_where_it_is_given():
     rng = np.random.default_rng(0)
     X, Y = (rng.normal(size=(100, 4)).astype(np.float32) for _ in range(2))  # the vectors say nothing
     evidence = {(u, u): 5.0 for u in range(100)}
-    network = train_pair_network(X, Y, same(50), PairingConfig(), seed=0, evidence=evidence)
+    network = train(X, Y, same(50), PairingConfig(), seed=0, evidence=evidence)
     pairs = np.column_stack([np.arange(50, 100)] * 2)
     heard = network.log_odds(X, Y, pairs, np.full(50, 5.0, np.float32))
     unheard = network.log_odds(X, Y, pairs, np.zeros(50, np.float32))

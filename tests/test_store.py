@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, random_array
 
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.errors import KedgeError
+from kedge.link.pair_network import PairNetwork
 from kedge.store import (
     ALIGNMENT,
     ARRAYS,
@@ -259,6 +260,13 @@ def test_every_format_gives_back_what_it_was_given(tmp_path):
         assert (graded.strengths != sparse * 2).nnz == 0
         vectors = VectorAlignment(rng.normal(size=(3, 2)), rng.normal(size=(4, 2)))
         assert np.allclose(there_and_back(ALIGNMENT, vectors).right, vectors.right, atol=1e-7)
+        assert there_and_back(ALIGNMENT, vectors).head is None
+        weights = [rng.normal(size=shape).astype(np.float32) for shape in (4, 4, (4, 3), 3, 3)]
+        judge = PairNetwork("concat", *weights, 0.5, 1.5)
+        judged = VectorAlignment(vectors.left, vectors.right, csr_array(([2.0], ([1], [2])), shape=(3, 4)), judge)
+        back, every = there_and_back(ALIGNMENT, judged), np.argwhere(np.ones((3, 4)))
+        np.testing.assert_array_equal(back.score(every), judged.score(every))
+        np.testing.assert_array_equal(back.log_odds(every), judged.log_odds(every))
         with pytest.raises(ValueError, match="NaN|Out of range"):
             run.write("value", JSON, {"a": float("nan")})
         with pytest.raises((ValueError, TypeError)):

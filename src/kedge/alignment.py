@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array
 from kedge.linalg import top_of_rows, unit_rows
 from kedge.types import FloatArray, IntArray, Side, as_pairs
 
-__all__ = ["Alignment", "SparseAlignment", "VectorAlignment"]
+__all__ = ["Alignment", "Judge", "SparseAlignment", "VectorAlignment"]
 
 _BLOCK_CELLS = 1 << 24  # dense scores are made in blocks of this many cells (64 MB of float32)
 
@@ -33,6 +34,13 @@ class Alignment(Protocol):
     def count_above(self, pairs: IntArray, side: Side = "left") -> tuple[IntArray, IntArray]:
         """For each pair, seen from its account on `side`: how many partners score higher, how many others tie."""
         ...
+
+
+def _canonical(matrix: csr_array) -> csr_array:
+    """The scores as float32, since they are handed out and compared so; each pair once, rows sorted."""
+    canonical: csr_array = matrix.astype(np.float32, copy=not matrix.has_canonical_format)
+    canonical.sum_duplicates()
+    return canonical
 
 
 def _stored(matrix: csr_array, pairs: IntArray) -> FloatArray:
@@ -64,12 +72,8 @@ class SparseAlignment:
     def __post_init__(self) -> None:
         for name in ("scores", "strengths"):
             matrix = getattr(self, name)
-            if matrix is None:
-                continue
-            # Scores are handed out as float32, so they are held and compared as float32.
-            canonical = matrix.astype(np.float32, copy=not matrix.has_canonical_format)
-            canonical.sum_duplicates()
-            object.__setattr__(self, name, canonical)
+            if matrix is not None:
+                object.__setattr__(self, name, _canonical(matrix))
 
     def _seen_from(self, side: Side) -> csr_array:
         return self.scores if side == "left" else csr_array(self.scores.T.tocsr())
@@ -102,19 +106,35 @@ class SparseAlignment:
         return above, equal
 
 
+class Judge(Protocol):
+    """Whoever says of any two vectors in one space how likely they belong to one person."""
+
+    def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray) -> FloatArray:
+        """The log-odds of each (row of X, row of Y) in `pairs`, [m]."""
+        ...
+
+
 @dataclass(frozen=True)
 class VectorAlignment:
-    """Cosine similarity of two sets of vectors in one space, n_1 × d and n_2 × d."""
+    """Cosine similarity of two sets of vectors in one space, n_1 × d and n_2 × d.
+
+    `head` (n_1 × n_2, sparse) holds the pairs that were looked at more closely. Their scores there are all above 1, so
+    that each stands above every pair that has its cosine alone. `judge` has an opinion on any pair, in the head or not.
+    """
 
     left: FloatArray
     right: FloatArray
+    head: csr_array | None = None
+    judge: Judge | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left", unit_rows(np.asarray(self.left, np.float32)))
         object.__setattr__(self, "right", unit_rows(np.asarray(self.right, np.float32)))
+        if self.head is not None:
+            object.__setattr__(self, "head", _canonical(self.head))
 
-    def score(self, pairs: IntArray) -> FloatArray:
-        """Cosine of each pair."""
+    def cosine(self, pairs: IntArray) -> FloatArray:
+        """Cosine of each pair, [m]."""
         rows, columns = as_pairs(pairs).T
         result = np.empty(len(rows), np.float32)
         for start in range(0, len(rows), 65536):
@@ -122,18 +142,44 @@ class VectorAlignment:
             result[part] = np.einsum("ij,ij->i", self.left[rows[part]], self.right[columns[part]])
         return result
 
-    def _blocks(self, nodes: IntArray, side: Side) -> tuple[FloatArray, FloatArray, int]:
+    def score(self, pairs: IntArray) -> FloatArray:
+        """The head's score, else the cosine."""
+        cosine = self.cosine(pairs)
+        if self.head is None:
+            return cosine
+        found = _stored(self.head, as_pairs(pairs))
+        return np.where(np.isneginf(found), cosine, found)
+
+    def strength(self, pairs: IntArray) -> FloatArray:
+        """The cosine: the head ranks well, but a pair outside of it is no less alike for that."""
+        return self.cosine(pairs)
+
+    def log_odds(self, pairs: IntArray) -> FloatArray:
+        """What the judge says of each pair, [m]; 0 where there is no judge."""
+        if self.judge is None:
+            return np.zeros(len(pairs), np.float32)
+        return self.judge.log_odds(self.left, self.right, as_pairs(pairs))
+
+    def _blocks(self, nodes: IntArray, side: Side) -> Iterator[tuple[slice, FloatArray]]:
+        """The scores of a few of the `nodes` at a time with all accounts of the other side, and which they are."""
         mine, other = (self.left, self.right) if side == "left" else (self.right, self.left)
-        return mine[np.asarray(nodes)], other, max(1, _BLOCK_CELLS // max(1, len(other)))
+        head = self.head if side == "left" or self.head is None else csr_array(self.head.T.tocsr())
+        nodes = np.asarray(nodes)
+        step = max(1, _BLOCK_CELLS // max(1, len(other)))
+        for start in range(0, len(nodes), step):
+            part = slice(start, start + step)
+            block = mine[nodes[part]] @ other.T
+            if head is not None:
+                rows = head[nodes[part]]
+                block[np.repeat(np.arange(len(block)), np.diff(rows.indptr)), rows.indices] = rows.data
+            yield part, block
 
     def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
-        """The nearest partners by exact search, block by block."""
-        mine, other, step = self._blocks(nodes, side)
-        k_here = min(k, len(other))
-        best = np.full((len(mine), k), -1, np.int64)
-        scores = np.full((len(mine), k), -np.inf, np.float32)
-        for start in range(0, len(mine), step):
-            block = mine[start : start + step] @ other.T
+        """The best partners by exact search, block by block."""
+        k_here = min(k, len(self.right if side == "left" else self.left))
+        best = np.full((len(nodes), k), -1, np.int64)
+        scores = np.full((len(nodes), k), -np.inf, np.float32)
+        for part, block in self._blocks(nodes, side):
             if k_here < block.shape[1]:
                 chosen = np.argpartition(-block, k_here - 1, axis=1)[:, :k_here]
             else:
@@ -141,20 +187,18 @@ class VectorAlignment:
             chosen.sort(axis=1)
             values = np.take_along_axis(block, chosen, axis=1)
             order = np.argsort(-values, axis=1, kind="stable")
-            best[start : start + step, :k_here] = np.take_along_axis(chosen, order, axis=1)
-            scores[start : start + step, :k_here] = np.take_along_axis(values, order, axis=1)
+            best[part, :k_here] = np.take_along_axis(chosen, order, axis=1)
+            scores[part, :k_here] = np.take_along_axis(values, order, axis=1)
         return best, scores
 
     def count_above(self, pairs: IntArray, side: Side = "left") -> tuple[IntArray, IntArray]:
         """Counts over all accounts of the other network, block by block."""
         pairs = as_pairs(pairs)
         accounts, partners = (pairs[:, 0], pairs[:, 1]) if side == "left" else (pairs[:, 1], pairs[:, 0])
-        mine, other, step = self._blocks(accounts, side)
         above = np.empty(len(pairs), np.int64)
         equal = np.empty(len(pairs), np.int64)
-        for start in range(0, len(pairs), step):
-            block = mine[start : start + step] @ other.T
-            target = block[np.arange(len(block)), partners[start : start + step]][:, None]
-            above[start : start + step] = (block > target).sum(axis=1)
-            equal[start : start + step] = (block == target).sum(axis=1) - 1
+        for part, block in self._blocks(accounts, side):
+            target = block[np.arange(len(block)), partners[part]][:, None]
+            above[part] = (block > target).sum(axis=1)
+            equal[part] = (block == target).sum(axis=1) - 1
         return above, equal

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kedge.config import ReadConfig, resolve
+from kedge.config import resolve
 from kedge.errors import KedgeError
-from kedge.ingest import read_hypergraph, read_network
+from kedge.ingest import read_network
 from kedge.pipeline import Inputs, Progress, Solution
 from kedge.pipeline import match as run_match
-from kedge.types import Hypergraph, Matches, Network
+from kedge.pipeline.hypergraphs import own_hypergraph
+from kedge.types import Matches, Network
 
 if TYPE_CHECKING:  # torch takes seconds to load: only embedding pays for it
     from kedge.mgcn import Embedding
@@ -24,6 +25,8 @@ def match(
     anchors: Any,
     *,
     preset: str = "default",
+    left_hypergraph: Any = None,
+    right_hypergraph: Any = None,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -32,22 +35,19 @@ def match(
 
     left, right: a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids.
     anchors: known (left id, right id) pairs: a path, a frame, a dict or a list.
+    left_hypergraph, right_hypergraph: hyperedges of one's own in place of the built ones, as for `embed`, for methods
+    that look at any; a matrix has a row for each account in the order in which the network first names them.
     settings: by their names in `kedge config`, e.g. `{"method": "evidence"}`.
     """
-    return _solve(left, right, anchors, preset, seed, settings, progress).matches
+    inputs = Inputs(left, right, anchors, hypergraphs=(left_hypergraph, right_hypergraph))
+    return _solve(inputs, preset, seed, settings, progress).matches
 
 
 def _solve(
-    left: Any,
-    right: Any,
-    anchors: Any,
-    preset: str,
-    seed: int,
-    settings: Mapping[str, Any] | None,
-    progress: Progress | None = None,
+    inputs: Inputs, preset: str, seed: int, settings: Mapping[str, Any] | None, progress: Progress | None = None
 ) -> Solution:
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
-    return run_match(Inputs(left, right, anchors), config, progress)
+    return run_match(inputs, config, progress)
 
 
 def embed(
@@ -72,18 +72,8 @@ def embed(
 
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
     read = network if isinstance(network, Network) else read_network(network, config.read)[0]
-    own = None if hypergraph is None else _own_hypergraph(hypergraph, read, config.read)
+    own = None if hypergraph is None else own_hypergraph(hypergraph, read, config.read)
     return fit(read, config, seed, progress, hypergraph=own, features=features)
-
-
-def _own_hypergraph(source: Any, network: Network, config: ReadConfig) -> Hypergraph:
-    if isinstance(source, Hypergraph):
-        return source
-    if hasattr(source, "tocsr") or type(source).__module__ == "numpy":
-        from kedge.hypergraph import accept
-
-        return accept(source, network.n)
-    return read_hypergraph(source, network, config)
 
 
 class Linker:
@@ -110,10 +100,10 @@ class Linker:
             setattr(self, name, value)
         return self
 
-    def fit(self, networks: tuple[Any, Any], anchors: Any) -> Linker:
-        """Match the two networks."""
-        left, right = networks
-        solution = _solve(left, right, anchors, self.preset, self.seed, self.settings)
+    def fit(self, networks: tuple[Any, Any], anchors: Any, hypergraphs: tuple[Any, Any] = (None, None)) -> Linker:
+        """Match the two networks; `hypergraphs` are hyperedges of one's own for each, as for `match`."""
+        inputs = Inputs(*networks, anchors, hypergraphs=hypergraphs)
+        solution = _solve(inputs, self.preset, self.seed, self.settings)
         self.matches_ = solution.matches
         self.problem_ = solution.problem
         self._partner = {

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
-from kedge.types import FloatArray, IntArray, Network, Problem
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, Problem
 
 __all__ = ["Forgotten", "forget_accounts", "forget_scores", "without_entries", "without_pairs"]
 
@@ -21,14 +21,22 @@ Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the rig
 
 
 def forget_accounts(problem: Problem, forgotten: Forgotten) -> Problem:
-    """The problem without these accounts' edges, names, anchors and rejected pairs."""
+    """The problem without these accounts' edges, names, anchors, rejected pairs and memberships."""
     return replace(
         problem,
         left=_blanked(problem.left, forgotten[0]),
         right=_blanked(problem.right, forgotten[1]),
         anchors=without_pairs(problem.anchors, forgotten),
         rejected=without_pairs(problem.rejected, forgotten),
+        hypergraphs=(_left(problem.hypergraphs[0], forgotten[0]), _left(problem.hypergraphs[1], forgotten[1])),
     )
+
+
+def _left(hypergraph: Hypergraph | None, accounts: IntArray) -> Hypergraph | None:
+    """The hypergraph after these accounts have left all its hyperedges."""
+    if hypergraph is None:
+        return None
+    return Hypergraph(without_entries(hypergraph.H, (accounts, np.empty(0, np.int64))), hypergraph.centres)
 
 
 def _blanked(network: Network, accounts: IntArray) -> Network:
@@ -67,7 +75,9 @@ def forget_scores(alignment: Alignment, forgotten: Forgotten) -> Alignment:
         strengths = None if alignment.strengths is None else without_entries(alignment.strengths, forgotten)
         return SparseAlignment(without_entries(alignment.scores, forgotten), strengths)
     if isinstance(alignment, VectorAlignment):
-        return VectorAlignment(_zeroed(alignment.left, forgotten[0]), _zeroed(alignment.right, forgotten[1]))
+        head = None if alignment.head is None else without_entries(alignment.head, forgotten)
+        left, right = (_zeroed(getattr(alignment, side), forgotten[i]) for i, side in enumerate(("left", "right")))
+        return replace(alignment, left=left, right=right, head=head)
     raise TypeError(f"cannot forget accounts in {type(alignment).__name__}")
 
 

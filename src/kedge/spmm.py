@@ -1,13 +1,16 @@
 """Sparse times dense in torch, as one `embedding_bag` a direction: the shared kernel of every convolution.
 
 `embedding_bag` sums weighted rows at several times the speed of `torch.sparse` on a CPU, and gives the same bits
-at every number of threads (docs/mgcn.md has the figures).
+at every number of threads (docs/mgcn.md has the figures). Columns do not meet in such products, so a row of them is
+taken through a strip of columns at a time, which stays in the cache from the first product to the last.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +19,10 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
-__all__ = ["Sparse", "hold_memory", "multiply", "spmm"]
+__all__ = ["Propagation", "Rows", "Sparse", "cut_strips", "hold_memory", "multiply", "propagate", "spmm"]
+
+_CACHED = 1 << 19  # numbers that stay in a core's own cache, 2 MB
+_STRIP = 32  # two cache lines of each row
 
 
 @dataclass(frozen=True)
@@ -54,17 +60,6 @@ class Sparse:
         backward = forward if symmetric else Rows.of(csr_array(rows.T.tocsr()))
         return cls(forward, backward, (int(rows.shape[0]), int(rows.shape[1])))
 
-    def weighed(self, weights: Tensor, turned: Tensor | None) -> Sparse:
-        """The same matrix with each entry times its weight [nnz].
-
-        `turned` [nnz] is the order of the transpose's entries, None where matrix and weights are symmetric.
-        """
-        forward = Rows(self.forward.offsets, self.forward.indices, self.forward.values * weights)
-        if turned is None:
-            return Sparse(forward, forward, self.shape)
-        values = self.backward.values * weights[turned]
-        return Sparse(forward, Rows(self.backward.offsets, self.backward.indices, values), self.shape)
-
     @property
     def nnz(self) -> int:
         """The number of stored entries."""
@@ -94,20 +89,78 @@ def multiply(rows: Rows, X: Tensor) -> Tensor:
     )
 
 
-class _Spmm(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, matrix: Sparse, X: Tensor) -> Tensor:
-        ctx.matrix = matrix
-        return multiply(matrix.forward, X.detach())
+@dataclass(frozen=True)
+class Propagation:
+    """One linear step X -> keep X + gain M_1 ... M_k X."""
+
+    factors: tuple[Sparse, ...]
+    keep: float = 0.0
+    gain: float = 1.0
+
+    @property
+    def transposed(self) -> Propagation:
+        """The step that takes a gradient back."""
+        return Propagation(tuple(factor.transposed for factor in reversed(self.factors)), self.keep, self.gain)
+
+    def apply(self, X: Tensor) -> Tensor:
+        """The step itself, without a gradient."""
+        Y = X
+        for factor in reversed(self.factors):
+            Y = multiply(factor.forward, Y)
+        if self.gain != 1:
+            Y = Y.mul_(self.gain)
+        return Y.add_(X, alpha=self.keep) if self.keep else Y
+
+
+def cut_strips(X: Tensor) -> list[slice]:
+    """The columns of X in strips that the cache holds where it does not hold X; else, or if none would fit, in one."""
+    rows, columns = X.shape
+    cut = rows * columns > _CACHED >= rows * _STRIP
+    # What is left over goes with the last strip if it is narrow: a strip's cost hardly falls with its width.
+    count = max(1, (columns + _STRIP // 2) // _STRIP) if cut else 1
+    bounds = [*range(0, _STRIP * count, _STRIP), columns]
+    return [slice(first, last) for first, last in pairwise(bounds)]
+
+
+def _run(steps: Sequence[Propagation], X: Tensor) -> Tensor:
+    """All steps, strip by strip."""
+    products = sum(len(step.factors) for step in steps)
+    strips = cut_strips(X) if products > 1 else []  # for a single product, cutting costs what it saves
+    if len(strips) < 2:
+        return _run_strip(steps, X)
+    out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1])
+    for columns in strips:
+        out[:, columns] = _run_strip(steps, X[:, columns].contiguous())
+    return out
+
+
+def _run_strip(steps: Sequence[Propagation], X: Tensor) -> Tensor:
+    for step in steps:
+        X = step.apply(X)
+    return X
+
+
+class _Propagate(torch.autograd.Function):
+    """Linear, so nothing is kept for the way back."""
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
-        return None, multiply(ctx.matrix.backward, gradients[0])
+    def forward(ctx: Any, X: Tensor, steps: tuple[Propagation, ...]) -> Tensor:
+        ctx.steps = steps
+        return _run(steps, X)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return _run([step.transposed for step in reversed(ctx.steps)], gradients[0]), None
+
+
+def propagate(steps: Sequence[Propagation], X: Tensor) -> Tensor:
+    """X [n, d] taken through linear steps one after another, with its gradient for X."""
+    return cast(Tensor, _Propagate.apply(X, tuple(steps))) if steps else X  # type: ignore[no-untyped-call]
 
 
 def spmm(matrix: Sparse, X: Tensor) -> Tensor:
     """M X for a constant sparse M [rows, columns] and a dense X [columns, d], with its gradient for X."""
-    return cast(Tensor, _Spmm.apply(matrix, X))  # type: ignore[no-untyped-call]
+    return propagate((Propagation((matrix,)),), X)
 
 
 def hold_memory() -> bool:

@@ -147,15 +147,20 @@ class Problem:
     """Two networks and the OBSERVED anchors, int64 [m, 2] of (left account, right account).
 
     A held-out pair is not reachable from here, so no method can learn from one: only `evaluate` is handed
-    `Split.test`. `rejected` are pairs that a reviewer has ruled out.
+    `Split.test`. `rejected` are pairs that a reviewer has ruled out; `hypergraphs` the user's own hyperedges of the
+    left and of the right network, None where they are to be drawn from its edges.
     """
 
     left: Network
     right: Network
     anchors: IntArray
     rejected: IntArray = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    hypergraphs: tuple[Hypergraph | None, Hypergraph | None] = (None, None)
 
     def __post_init__(self) -> None:
+        for own, network in zip(self.hypergraphs, (self.left, self.right), strict=True):
+            if own is not None and own.n != network.n:
+                raise ValueError(f"a hypergraph of {own.n} accounts for a network of {network.n}")
         for name in ("anchors", "rejected"):
             pairs = as_pairs(getattr(self, name))
             if len(pairs) and (
@@ -173,7 +178,8 @@ class Problem:
 
     def mirrored(self) -> Problem:
         """The same problem with left and right exchanged."""
-        return Problem(self.right, self.left, self.anchors[:, ::-1], self.rejected[:, ::-1])
+        turned = (self.hypergraphs[1], self.hypergraphs[0])
+        return Problem(self.right, self.left, self.anchors[:, ::-1], self.rejected[:, ::-1], turned)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,8 +30,14 @@ from kedge.cli.options import (
 from kedge.cli.reporting import write_report
 from kedge.cli.show import Reporter, print_json, print_table
 
+if TYPE_CHECKING:  # loading it takes a while, and `kedge --help` must not wait for that
+    from kedge.pipeline import Inputs
+
 __all__ = ["demo", "evaluate", "match"]
 
+_OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
+LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]
+RightHypergraph = Annotated[Path | None, typer.Option("--right-hypergraph", metavar="FILE", help=_OWN.format("right"))]
 Test = Annotated[Path | None, typer.Option("--test", help="Held-out pairs; used for evaluation only.")]
 
 
@@ -42,6 +48,8 @@ def match(
     anchors: Anchors,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")],
     test: Test = None,
+    left_hypergraph: LeftHypergraph = None,
+    right_hypergraph: RightHypergraph = None,
     method: Annotated[str | None, typer.Option(help="What scores the pairs.")] = None,
     preset: Preset = "default",
     file: ConfigFile = None,
@@ -65,25 +73,17 @@ def match(
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= engine_settings(engine, address, workers, max_memory)
     config = resolve(preset, file, assignments or (), given)
-    _match(left, right, anchors, test, out, config, force, json, quiet)
+    from kedge.pipeline import Inputs
+
+    inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
+    _match(inputs, out, config, force, json, quiet)
 
 
-def _match(
-    left: Path,
-    right: Path,
-    anchors: Path,
-    test: Path | None,
-    out: Path,
-    config: Any,
-    force: bool,
-    json: bool,
-    quiet: bool,
-) -> None:
-    from kedge.pipeline import Inputs, load_contents, match_to_run
+def _match(inputs: Inputs, out: Path, config: Any, force: bool, json: bool, quiet: bool) -> None:
+    from kedge.pipeline import load_contents, match_to_run
     from kedge.pipeline.layout import REPORT
 
     with Reporter(quiet).open() as reporter:
-        inputs = Inputs(left, right, anchors, test)
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
         reporter.stage("writing the report")
         summary["report"] = str(write_report(load_contents(out), out / REPORT))
@@ -153,6 +153,7 @@ def demo(
 
     from kedge.cli.synthesis import write_pair
     from kedge.config import resolve
+    from kedge.pipeline import Inputs
     from kedge.synth import planted
 
     config = resolve(overrides={"seed": seed})
@@ -160,8 +161,8 @@ def demo(
         place = Path(folder)
         made = planted(2000, 2000, 1500, 10_000, 10_000, 0.7, seed)
         write_pair(made, place, 0.2, seed, "tsv")
-        paths = [place / f"{name}.tsv" for name in ("left", "right", "train", "test")]
-        _match(paths[0], paths[1], paths[2], paths[3], out, config, force, json, quiet)
+        left, right, train, test = (place / f"{name}.tsv" for name in ("left", "right", "train", "test"))
+        _match(Inputs(left, right, train, test), out, config, force, json, quiet)
 
 
 @guarded

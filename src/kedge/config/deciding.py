@@ -27,6 +27,12 @@ class DecideConfig(Stage):
     precision: float = Field(
         default=0.9, gt=0, lt=1, description="share of right ones that decided matches are to have"
     )
+    confidence: float = Field(
+        default=0.95,
+        ge=0.5,
+        lt=1,
+        description="how sure held-out anchors must make kedge that decided matches have that precision",
+    )
     threshold: float | None = Field(
         default=None,
         ge=0,

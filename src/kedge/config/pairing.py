@@ -17,6 +17,10 @@ class PairingConfig(Stage):
     use: Literal["auto", "yes", "no"] = Field(
         default="auto", description="embeddings as a prior of evidence; auto: where held-back anchors clearly gain"
     )
+    score: Literal["auto", "cosine", "network"] = Field(
+        default="auto",
+        description="what orders the candidates of a method with vectors; auto: what held-back anchors prefer",
+    )
     nearest: int = Field(default=20, ge=1, description="nearest accounts in the shared space that become candidates")
     certain: float = Field(
         default=0.8, gt=0, lt=1, description="beliefs from which a match helps to lay the spaces over each other"

@@ -38,5 +38,8 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "steps": 300,
             "patience": 8,
         },
+        # Section 2.6: a fully connected network sees the two vectors one after the other. It says yes or no of single
+        # pairs, which is all that the paper asks; candidates stand in the order that held-back anchors prefer.
+        "pairing": {"form": "concat"},
     },
 }

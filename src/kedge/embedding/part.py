@@ -97,7 +97,10 @@ def key_of(job: PartJob) -> str:
 
 def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
     """The arrays of a user's own hypergraph, as far as a result depends on it."""
-    return () if own is None else (own.H.indptr, own.H.indices, own.H.data)
+    if own is None:
+        return ()
+    centres = () if own.centres is None else (np.asarray(own.centres),)
+    return (own.H.indptr, own.H.indices, own.H.data, *centres)
 
 
 def megabytes(job: PartJob) -> float:

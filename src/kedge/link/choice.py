@@ -14,7 +14,7 @@ from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "ranking_scores", "reciprocal_ranks"]
+__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks", "standard_error"]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -50,6 +50,16 @@ def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
         above = np.bincount(owner[rows.data > target[owner]], minlength=len(held))
         total += np.where(np.isfinite(target), 0.5 / (1 + above), 0)
     return total
+
+
+def gains(tried: FloatArray, reached: FloatArray) -> bool:
+    """Whether the mean gain is larger than its standard error."""
+    return bool((tried - reached).mean() > standard_error(tried - reached))
+
+
+def standard_error(values: FloatArray) -> float:
+    """The standard error of their mean."""
+    return float(values.std() / np.sqrt(len(values)))
 
 
 def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:

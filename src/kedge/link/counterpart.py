@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import isotonic_regression
+from scipy.stats import norm
 
 from kedge.types import FloatArray
 
@@ -30,6 +31,7 @@ __all__ = ["Counterpart", "estimate_counterpart"]
 _BIN_ANCHORS = 25  # held-out anchors a bin
 _MOST_BINS = 20
 _TAILS = np.linspace(0.2, 1, 9)  # of the anchored; smaller tails are too noisy to tell
+_DOUBT = float(norm.isf(0.025 / len(_TAILS)))  # standard errors: nine looks, and a false alarm in one of 40 pairs
 
 
 @dataclass(frozen=True)
@@ -73,5 +75,5 @@ def _share(anchored: FloatArray, everyone: FloatArray) -> float:
         at = np.quantile(anchored, 1 - tail)
         of_anchored, of_all = float((anchored >= at).mean()), float((everyone >= at).mean())
         error = np.sqrt((1 - of_anchored) / (of_anchored * len(anchored)) + 1 / len(anchored))
-        bounds.append(of_all / of_anchored * (1 + 2 * float(error)))
+        bounds.append(of_all / of_anchored * (1 + _DOUBT * float(error)))
     return max(min(bounds), 1 / (len(everyone) + 1))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from scipy.special import betaincinv
 
 from kedge.alignment import Alignment
 from kedge.config import Config
@@ -59,26 +60,29 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
 def choose_threshold(calibrator: Calibrator, assigned: FloatArray, config: Config) -> float:
     """The lowest threshold, not under the floor, from which matches are to be right as often as `precision` asks.
 
-    Both estimates must reach it: the share of right ones among held-out anchors, and the mean probability of the
-    `assigned` pairs, since held-out anchors cannot show matches made of accounts without counterpart. Where no
-    threshold does, the precision itself is the threshold: a pair that sure is right that often.
+    Both estimates must reach it: the share of right ones among held-out anchors, as far as so few can vouch for it
+    (`confidence`; the lowest of many thresholds is the luckiest one too), and the mean probability of the `assigned`
+    pairs, since held-out anchors cannot show matches made of accounts without counterpart. Where no threshold does, the
+    precision itself is the threshold: a pair that sure is right that often.
     """
     if config.decide.threshold is not None:
         return config.decide.threshold
     for t in _GRID[config.decide.floor <= _GRID]:
-        held_out = _precision(calibrator, t)
+        held_out = _least_precision(calibrator, t, config.decide.confidence)
         mean = assigned[assigned >= t].mean() if (assigned >= t).any() else None
         if held_out is not None and held_out >= config.decide.precision and (mean or 0) >= config.decide.precision:
             return float(t)
     return max(config.decide.precision, config.decide.floor)
 
 
-def _precision(calibrator: Calibrator, t: float) -> float | None:
+def _least_precision(calibrator: Calibrator, t: float, confidence: float) -> float | None:
+    """What the precision from `t` on exceeds with `confidence`: a quantile of its Beta posterior; None above all."""
     above = calibrator.said >= t
     if not above.any():
         return None
-    said = float(calibrator.said[above].mean())
-    return float((calibrator.right[above].sum() + _PRIOR_WEIGHT * said) / (above.sum() + _PRIOR_WEIGHT))
+    said, right = float(calibrator.said[above].mean()), float(calibrator.right[above].sum())
+    wrong = float(above.sum()) - right
+    return float(betaincinv(right + _PRIOR_WEIGHT * said, wrong + _PRIOR_WEIGHT * (1 - said), 1 - confidence))
 
 
 def threshold_grid(threshold: float) -> list[float]:

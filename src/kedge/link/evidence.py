@@ -15,7 +15,7 @@ rounds, which hear only the anchors, do not settle what later rounds know better
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,14 @@ from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO
 from kedge.link.evidence_round import one_round
+from kedge.link.locality import nearby_order, renumber, reorder
 from kedge.link.profile import Profile, profile
 from kedge.link.schedule import schedule
 from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = ["Evidence", "Term", "edge_rates", "propagate", "terms"]
 
+_CACHED = 50_000  # accounts of both networks up to which their order does not matter
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 
 
@@ -110,8 +112,30 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
 def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
     """Repeat: hear the evidence of the believed pairs, believe the pairs that it speaks for.
 
-    `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence.
+    `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence. Networks
+    that the cache does not hold are worked on in an order that spares it (locality.py); only between equals, where
+    numbers decide, does that change anything.
     """
+    if problem.left.n + problem.right.n <= _CACHED:
+        return _propagate(problem, config, prior)
+    left, right = nearby_order(problem.left), nearby_order(problem.right)
+    moved = None if prior is None else reorder(prior, left, right)[0]
+    made = _propagate(renumber(problem, left, right), config, moved)
+    back = np.argsort(left), np.argsort(right)
+    log_odds, entries = reorder(made.log_odds, *back)
+    looks = made.profile
+    return replace(
+        made,
+        log_odds=log_odds,
+        support=reorder(made.support, *back)[0],
+        beliefs=csr_array((made.beliefs.data[entries], log_odds.indices, log_odds.indptr), shape=log_odds.shape),
+        assigned=made.assigned[entries],
+        profile=Profile(looks.left[back[0]], looks.right[back[1]], looks.left_term[back[0]], looks.right_term[back[1]]),
+        prior=prior,
+    )
+
+
+def _propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None) -> Evidence:
     shape = (problem.left.n, problem.right.n)
     given = prior
     prior = csr_array(shape, dtype=np.float64) if prior is None else prior.astype(np.float64)

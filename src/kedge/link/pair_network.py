@@ -16,18 +16,19 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kedge.config import PairingConfig
 from kedge.linalg import unit_rows
-from kedge.link.pair_examples import Examples, draw_examples
+from kedge.link.pair_examples import Examples
 from kedge.types import FloatArray, IntArray, as_pairs
 
-__all__ = ["FEWEST_ANCHORS", "PairNetwork", "features", "fit_pair_network", "train_pair_network"]
+__all__ = ["PairNetwork", "features", "fit_pair_network"]
 
 Form = Literal["interaction", "concat"]
-FEWEST_ANCHORS = 2  # one to learn from, one to tell when to stop
 
 _BLOCK = 65_536  # pairs scored at once
+_KEPT = ("form", "middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained")
 _LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs says nothing
 
 
@@ -50,6 +51,16 @@ class PairNetwork:
     base: float
     trained: bool = True
     losses: tuple[tuple[float, float], ...] = ()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that log-odds need, by name, to be kept in a file."""
+        return {name: np.asarray(getattr(self, name)) for name in _KEPT}
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> PairNetwork:
+        """The network from its `arrays`."""
+        whole: dict[str, Any] = {name: part.item() if part.ndim == 0 else part for name, part in arrays.items()}
+        return cls(**whole)
 
     def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray, evidence: FloatArray | None = None) -> FloatArray:
         """z + base of each (row of X, row of Y) in `pairs`, [m]; a block of pairs at a time."""
@@ -78,7 +89,7 @@ def fit_pair_network(train: Examples, held: Examples, config: PairingConfig, see
     """Adam on the cross-entropy of `train` until that of `held` stops falling; the best step's weights are kept.
 
     True and false pairs have the shares in which they were drawn. The output starts at 0, so that a network that learns
-    nothing says nothing.
+    nothing says nothing; nor does one that has no true pair, or no false one, to learn from or to stop by.
     """
     true = float(train.matched.sum())
     false = len(train.matched) - true
@@ -139,29 +150,3 @@ def _silent(form: Form) -> PairNetwork:
     """The network that says nothing of any pair."""
     empty = np.zeros(0, np.float32)
     return PairNetwork(form, empty, empty, empty.reshape(0, 0), empty, empty, 0.0, 0.0, trained=False)
-
-
-def train_pair_network(
-    X: FloatArray,
-    Y: FloatArray,
-    anchors: IntArray,
-    config: PairingConfig,
-    seed: int,
-    candidates: IntArray | None = None,
-    evidence: Mapping[tuple[int, int], float] | None = None,
-) -> PairNetwork:
-    """A pair network from vectors in one space and the anchors, a share of which tells when to stop.
-
-    `candidates` [m, 2] are pairs that look alike and give the hard false pairs; `evidence` the log-odds of some pairs.
-    With fewer than `FEWEST_ANCHORS` anchors there is nothing to learn from: the network says nothing of any pair.
-    """
-    known = as_pairs(anchors)
-    if len(known) < FEWEST_ANCHORS:
-        return _silent(config.form)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(known))
-    count = min(max(round(config.held_out * len(known)), 1), len(known) - 1)
-    held, train = (
-        draw_examples(X, Y, known[part], config, rng, candidates, evidence) for part in (order[:count], order[count:])
-    )
-    return fit_pair_network(train, held, config, seed)

@@ -1,8 +1,9 @@
 """Yes or no for any pair, as the paper's protocol asks: true pairs against random ones, half and half.
 
-A logistic rule on whether the pair was scored at all, its score, its rank seen from either side, its strength, the two
-degrees and, on request, its reach (reach.py); fitted on held-out anchors and random partners of the same left accounts,
-weighted 1:1. The cut is the one with the best Macro-F1 there.
+A logistic rule on whether the pair was scored at all, its score, its rank seen from either side, its strength, what the
+pair network of a method with vectors says (section 2.6, the paper's own classifier), the two degrees and, on request,
+its reach (reach.py); fitted on held-out anchors and random partners of the same left accounts, weighted 1:1. The cut is
+the one with the best Macro-F1 there.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from kedge.alignment import Alignment
+from kedge.alignment import Alignment, VectorAlignment
 from kedge.link.reach import reach
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
@@ -68,11 +69,13 @@ def _columns(alignment: Alignment, pairs: IntArray, middle: float, spread: float
 
 
 def _further(problem: Problem, alignment: Alignment, pairs: IntArray, hops: int) -> FloatArray:
-    """Strength, the smaller log degree, the difference of the log degrees, and reach."""
+    """Strength, what a pair network says (0 without one), the smaller log degree, their difference, and reach."""
     strength = np.asarray(getattr(alignment, "strength", alignment.score)(pairs), np.float64)
     known = np.where(np.isfinite(strength), strength, -_STRONG)
     degrees = [np.log1p(n.degrees[pairs[:, side]]) for side, n in enumerate((problem.left, problem.right))]
-    columns = [np.arcsinh(known / _STRONG), np.minimum(*degrees), np.abs(degrees[0] - degrees[1])]
+    judged = alignment.log_odds(pairs) if isinstance(alignment, VectorAlignment) else np.zeros(len(pairs))
+    columns = [np.arcsinh(x / _STRONG) for x in (known, judged.astype(np.float64))]
+    columns += [np.minimum(*degrees), np.abs(degrees[0] - degrees[1])]
     return np.column_stack([*columns, reach(problem, pairs, hops)])
 
 

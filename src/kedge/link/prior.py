@@ -1,9 +1,8 @@
 """What two embeddings say of pairs, as a prior of evidence.
 
 Few anchors lay two spaces over each other badly (Eq. 11), so the matches that evidence is certain of join them. The
-pair network then learns from pairs that its projection has not seen: each fold of the pairs is projected by the others,
-since a projection lays its own anchors nearer to each other than it lays anybody else. Only what speaks for a pair
-is kept: accounts that are not near are 0 away from evidence, not against it.
+pair network then learns from pairs that its projection has not seen (pair_learning.py). Only what speaks for a pair is
+kept: accounts that are not near are 0 away from evidence, not against it.
 """
 
 from __future__ import annotations
@@ -11,22 +10,17 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
 from kedge.linalg import unit_rows
 from kedge.link.beliefs import owners
 from kedge.link.candidates import nearest_pairs
 from kedge.link.evidence import Evidence
-from kedge.link.pair_examples import Examples, draw_examples
-from kedge.link.pair_network import PairNetwork, fit_pair_network
+from kedge.link.pair_learning import FOLDS, learn, project_folds
 from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, lay_over
-from kedge.types import FloatArray, IntArray, Problem, Side
+from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = ["certain_pairs", "embedded_prior"]
-
-_FOLDS = 5
-_MOST_PAIRS = 2_000  # more do not teach the pair network anything new
 
 
 def certain_pairs(problem: Problem, evidence: Evidence, least: float) -> IntArray:
@@ -51,10 +45,11 @@ def embedded_prior(
     """
     known = certain_pairs(problem, evidence, config.certain)
     shape = (problem.left.n, problem.right.n)
-    if len(known) < _FOLDS:
+    if len(known) < FOLDS:
         return csr_array(shape, dtype=np.float64)
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
-    network = _learn(left, right, known, ridge, config, seed)
+    rng = np.random.default_rng(seed)
+    network = learn(project_folds(left, right, known, ridge, rng), config, rng, seed)
     moved = lay_over(left, right, known, ridge)
     free = [np.setdiff1d(np.arange(size), problem.anchors[:, side]) for side, size in enumerate(shape)]
     near = nearest_pairs(left, moved, config.nearest, free[0], free[1])
@@ -68,39 +63,3 @@ def embedded_prior(
     said = np.clip(network.log_odds(unit_rows(left), unit_rows(moved), pairs), 0.0, config.most)
     kept = said > 0
     return csr_array((said[kept].astype(np.float64), tuple(pairs[kept].T)), shape=shape)
-
-
-def _learn(
-    left: FloatArray, right: FloatArray, known: IntArray, ridge: float, config: PairingConfig, seed: int
-) -> PairNetwork:
-    """The pair network of pairs that were left out of their projection; one fold tells when to stop."""
-    rng = np.random.default_rng(seed)
-    folds = np.array_split(rng.permutation(len(known)), _FOLDS)
-    X = unit_rows(left)
-    drawn = []
-    for fold in folds:
-        Y = unit_rows(lay_over(left, right, np.delete(known, fold, axis=0), ridge))
-        pairs = known[fold[: _MOST_PAIRS // _FOLDS]]
-        drawn.append(draw_examples(X, Y, pairs, config, rng, _rivals(X, Y, pairs, config.negatives)))
-    return fit_pair_network(_together(drawn[1:]), drawn[0], config, seed)
-
-
-def _rivals(X: FloatArray, Y: FloatArray, pairs: IntArray, k: int) -> IntArray:
-    """The k nearest of each account in `pairs` on the other side, [m, 2]."""
-    alignment = VectorAlignment(X, Y)
-    found = []
-    sides: tuple[Side, Side] = ("left", "right")
-    for side, name in enumerate(sides):
-        best, _ = alignment.top(pairs[:, side], k, name)
-        row, place = np.nonzero(best >= 0)
-        mine, other = pairs[row, side], best[row, place]
-        found.append(np.column_stack([mine, other] if side == 0 else [other, mine]))
-    return np.concatenate(found)
-
-
-def _together(parts: list[Examples]) -> Examples:
-    return Examples(
-        np.concatenate([part.left for part in parts]),
-        np.concatenate([part.right for part in parts]),
-        np.concatenate([part.matched for part in parts]),
-    )

@@ -10,7 +10,18 @@ from kedge.config import Config
 from kedge.types import Problem
 from kedge.workshop import Shelf, Workshop
 
-__all__ = ["ABOUT", "EVIDENCED", "METHODS", "Method", "embeds", "evidenced", "prepare", "recall_alignment", "settle"]
+__all__ = [
+    "ABOUT",
+    "EVIDENCED",
+    "HYPERGRAPHED",
+    "METHODS",
+    "Method",
+    "embeds",
+    "evidenced",
+    "prepare",
+    "recall_alignment",
+    "settle",
+]
 
 _WORKSHOP: Final = ("mgcn", "kedge")  # methods that embed networks, part by part, with a workshop
 
@@ -65,6 +76,9 @@ ABOUT: Final[dict[str, str]] = {
 METHODS: Final[dict[str, Method]] = {name: _later(name.replace("-", "_")) for name in ABOUT}
 
 EVIDENCED: Final = ("evidence", "kedge")  # methods that can say why: their modules have hear, scores, recall and settle
+
+
+HYPERGRAPHED: Final = ("kedge", "mgcn", "hgnn")  # methods that look at a user's own hyperedges
 
 
 def evidenced(name: str) -> Any | None:

@@ -125,11 +125,10 @@ def learn_actively(
         # Two asked accounts may have been offered the same partner: the first yes counts.
         yes = asked[said]
         yes = yes[np.sort(np.unique(yes[:, 1], return_index=True)[1])]
-        problem = Problem(
-            problem.left,
-            problem.right,
-            np.concatenate([problem.anchors, yes]),
-            np.concatenate([problem.rejected, asked[~said]]),
+        problem = replace(
+            problem,
+            anchors=np.concatenate([problem.anchors, yes]),
+            rejected=np.concatenate([problem.rejected, asked[~said]]),
         )
         alignment = method(problem, config, seed)
     return problem, alignment

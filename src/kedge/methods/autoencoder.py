@@ -46,7 +46,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     left, right = (
         _encode(network, config.baselines, seeds[side]) for side, network in enumerate((problem.left, problem.right))
     )
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])
 
 
 def gravity_logits(Z: Tensor, others: Tensor, mass: Tensor) -> Tensor:

@@ -26,6 +26,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similar
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.methods.embedded import align_shared
 from kedge.methods.every_pair import need_anchors
 from kedge.methods.maps import fit
 from kedge.methods.merged import merge
@@ -64,7 +65,7 @@ class _Coder(nn.Module):
 
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the codes, which stand in one space already; no phase 2."""
+    """Cosine of the codes, which stand in one space already; no phase 2, no pair network."""
     need_anchors(problem, "dalaup")
     hold_memory()
     merged, settings = merge(problem), config.baselines
@@ -87,4 +88,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
         X, Y = left().numpy(), right().numpy()
     X[np.setdiff1d(np.flatnonzero(problem.left.degrees == 0), problem.anchors[:, 0])] = 0
     Y[np.setdiff1d(np.flatnonzero(problem.right.degrees == 0), problem.anchors[:, 1])] = 0
-    return VectorAlignment(X, Y)
+    return align_shared(problem, X, Y, config.pairing)

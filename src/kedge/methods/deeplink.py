@@ -20,6 +20,7 @@ from torch.nn.functional import cosine_similarity
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.linalg import unit_rows
+from kedge.methods.embedded import align_mapped
 from kedge.methods.every_pair import need_anchors
 from kedge.methods.maps import fit, hold_back, two_layers
 from kedge.methods.skip_gram import walk_vectors
@@ -59,7 +60,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     with torch.no_grad():
         left = np.concatenate([X.numpy(), _standing(phi(X), X)], axis=1)
         right = np.concatenate([_standing(psi(Y), Y), Y.numpy()], axis=1)
-    return VectorAlignment(left, right)
+    return align_mapped(problem, left, right, held.numpy(), config.pairing, seeds[2])
 
 
 def _standing(moved: Tensor, before: Tensor) -> FloatArray:

@@ -27,4 +27,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
         walk_vectors(network, config.baselines, seeds[side])
         for side, network in enumerate((problem.left, problem.right))
     )
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])

@@ -1,20 +1,80 @@
-"""Phase 2 of every embedding method, in one place so that comparisons are fair: two sets of vectors become scores."""
+"""Phase 2 and the pair network of every embedding method, in one place so that comparisons are fair.
+
+Vectors of two networks become an alignment in three steps: the right ones are laid over the left ones by the anchors
+(Eq. 11, or a method's own map); a pair network (section 2.6) learns from anchors that were held back from the map; the
+nearest accounts become candidates, ordered as `pairing.score` says. What the network says of any pair stays at hand
+for whoever asks for a yes or a no.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from kedge.alignment import VectorAlignment
+from kedge.config import PairingConfig
+from kedge.link.pair_learning import FOLDS, Unseen, learn, project_folds
+from kedge.link.rerank import gains_by_network, rerank
 from kedge.reconcile import choose_ridge, lay_over
-from kedge.types import FloatArray, Problem
+from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["align_vectors"]
+__all__ = ["align_mapped", "align_shared", "align_vectors", "lay_vectors"]
 
 
-def align_vectors(problem: Problem, left: FloatArray, right: FloatArray, seed: int) -> VectorAlignment:
-    """The right vectors [n_2, d_2] moved into the space of the left ones [n_1, d_1] by the anchors (Eq. 11), cosine.
+def align_vectors(
+    problem: Problem, left: FloatArray, right: FloatArray, config: PairingConfig, seed: int
+) -> VectorAlignment:
+    """The right vectors [n_2, d_2] moved into the space of the left ones [n_1, d_1] (Eq. 11), then the pair network.
 
     The ridge is chosen on anchors held back from the projection; `seed` says which.
     """
     ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
+    laid = VectorAlignment(left, lay_over(left, right, problem.anchors, ridge))
+    if len(problem.anchors) < FOLDS:
+        return _ranked(problem, laid, config, (), seed)
+    folds = project_folds(left, right, problem.anchors, ridge, np.random.default_rng(seed))
+    return _ranked(problem, laid, config, folds, seed)
+
+
+def lay_vectors(problem: Problem, left: FloatArray, right: FloatArray, seed: int) -> VectorAlignment:
+    """The cosines behind `align_vectors`, without candidates and without a pair network."""
+    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
     return VectorAlignment(left, lay_over(left, right, problem.anchors, ridge))
+
+
+def align_mapped(
+    problem: Problem, left: FloatArray, right: FloatArray, held: IntArray, config: PairingConfig, seed: int
+) -> VectorAlignment:
+    """Vectors [n_1, d] and [n_2, d] that a method's own map has brought into one space, then the pair network.
+
+    It learns from the anchors in `held`, on which the map was not trained.
+    """
+    laid = VectorAlignment(left, right)
+    folds = [Unseen(laid.left, laid.right, part) for part in np.array_split(held, 2)] if len(held) > 1 else []
+    return _ranked(problem, laid, config, folds, seed)
+
+
+def align_shared(problem: Problem, left: FloatArray, right: FloatArray, config: PairingConfig) -> VectorAlignment:
+    """Vectors that were learnt in one space, by cosine: there is no anchor that a pair network could learn from.
+
+    The ends of an anchor share their vector, or (`regal`) a method asks for no anchors at all.
+    """
+    return _ranked(problem, VectorAlignment(left, right), config, (), 0)
+
+
+def _ranked(
+    problem: Problem, laid: VectorAlignment, config: PairingConfig, folds: Iterable[Unseen], seed: int
+) -> VectorAlignment:
+    """The alignment whose candidates stand in the order that the settings, or held-back anchors, prefer."""
+    folds = iter(folds)
+    trial = next(folds, None)
+    if config.score == "cosine" or trial is None:
+        return replace(laid, head=rerank(problem, laid, config.nearest, None))
+    network = learn(chain([trial], folds), config, np.random.default_rng(seed), seed)
+    if not network.trained:
+        return replace(laid, head=rerank(problem, laid, config.nearest, None))
+    ordered = config.score == "network" or gains_by_network(trial, problem.anchors, network, config.nearest)
+    return replace(laid, head=rerank(problem, laid, config.nearest, network if ordered else None), judge=network)

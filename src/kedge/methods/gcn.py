@@ -34,4 +34,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
     changes = {"levels": "simple", "fusion": "linear"}
     left, right = vectors_by_edges(problem, config, seeds, "gcn", changes, _everybody)
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])

@@ -3,7 +3,7 @@
     X' = σ(D_v^-1/2 H W D_e^-1 H^T D_v^-1/2 X Θ)
 
 It is MGCN's upper level alone with theta = edge. Deviations: W = I, as the authors set it; as MGCN's default
-(`config.mgcn`): free first vectors, σ = identity and Θ = I, unit vectors; the hypergraph is that of
+(`config.mgcn`): free first vectors, σ = identity and Θ = I, unit vectors; the hypergraph is the user's own or that of
 `config.hypergraph`, by default each account's nearest; no labels, so trained on edges. Cost: `mgcn.steps`
 products with H (n · nearest · d) and n · pool · d; no n × n matrix.
 """
@@ -29,8 +29,10 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
 
     def draw(network: Network, side: int) -> Hypergraph:
+        if (own := problem.hypergraphs[side]) is not None:
+            return own
         return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
 
     changes = {"levels": "hypergraph", "theta": "edge"}
     left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])

@@ -17,6 +17,7 @@ from numba import njit
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.methods.embedded import align_shared
 from kedge.methods.every_pair import need_anchors
 from kedge.methods.merged import merge
 from kedge.types import IntArray, Network, Problem
@@ -27,7 +28,7 @@ _RATE = 0.025
 
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the vectors, which stand in one space already; no phase 2."""
+    """Cosine of the vectors, which stand in one space already; no phase 2, no pair network."""
     need_anchors(problem, "ione")
     settings, merged = config.baselines, merge(problem)
     rng = np.random.default_rng(seed)
@@ -42,7 +43,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     for network, place in sides:
         alone = place[network.degrees == 0]
         X[np.setdiff1d(alone, both)] = 0  # no edge of either network has said anything about it
-    return VectorAlignment(X[merged.left], X[merged.right])
+    return align_shared(problem, X[merged.left], X[merged.right], config.pairing)
 
 
 def _edges(network: Network, place: IntArray) -> IntArray:

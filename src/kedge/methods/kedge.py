@@ -7,6 +7,7 @@ few anchors to tell, or where nothing gains, it is the method `evidence` (docs/d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,13 +15,13 @@ import numpy as np
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.errors import KedgeError
-from kedge.link.choice import FORMS, ranking_scores, reciprocal_ranks
+from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, standard_error
 from kedge.link.evidence import Evidence
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
 from kedge.methods.evidence import recall, scores
 from kedge.methods.mgcn import embed_both
-from kedge.types import FloatArray, Problem
+from kedge.types import FloatArray, IntArray, Problem
 from kedge.workshop import Workshop
 
 __all__ = ["align", "hear", "recall", "scores", "settle"]
@@ -57,38 +58,39 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) < _FEWEST or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
     workshop = workshop or Workshop()
-    reached = _held_ranks(problem, plain, seed, workshop)
+    folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+    # One fold will mostly do to see that evidence is enough, and the others are most of what trying costs then.
+    first = _held_ranks(problem, plain, seed, workshop, folds[:1])
+    if first.mean() - 2 * standard_error(first) >= config.pairing.enough:
+        return plain
+    reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
     if reached.mean() >= config.pairing.enough:
         return plain
     together = _using(config, "yes")
     try:
-        tried = _held_ranks(problem, together, seed, workshop)
+        tried = _held_ranks(problem, together, seed, workshop, folds)
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    gains = _gains(tried, reached)
+    better = gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
-        f"{tried.mean():.3f} with embeddings: {'both are' if gains else 'evidence alone is'} used"
+        f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
     )
-    return together if gains else plain
+    return together if better else plain
 
 
 def _using(config: Config, use: str) -> Config:
     return config.model_copy(update={"pairing": config.pairing.model_copy(update={"use": use})})
 
 
-def _held_ranks(problem: Problem, config: Config, seed: int, workshop: Workshop) -> FloatArray:
-    """1 / rank of each anchor while it is held back, every anchor once."""
-    result = np.zeros(len(problem.anchors))
-    for fold in np.array_split(np.random.default_rng(seed).permutation(len(result)), _FOLDS):
+def _held_ranks(
+    problem: Problem, config: Config, seed: int, workshop: Workshop, folds: Sequence[IntArray]
+) -> FloatArray:
+    """1 / rank of each anchor while its fold is held back, fold after fold."""
+    result = []
+    for fold in folds:
         trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
         heard = hear(trial, config, seed, workshop)
-        result[fold] = reciprocal_ranks(ranking_scores(heard), problem.anchors[fold])
-    return result
-
-
-def _gains(tried: FloatArray, reached: FloatArray) -> bool:
-    """Whether the gain is larger than its standard error."""
-    gain = tried - reached
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+        result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
+    return np.concatenate(result)

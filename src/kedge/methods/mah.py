@@ -37,7 +37,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     sides = ((problem.left, merged.left), (problem.right, merged.right))
     H = csr_array(hstack([hyperedges(network, place, merged.n) for network, place in sides]).tocsr())
     Y = _places(H, config.baselines.dimensions, np.random.default_rng(seed))
-    return align_vectors(problem, Y[merged.left], Y[merged.right], seed)
+    return align_vectors(problem, Y[merged.left], Y[merged.right], config.pairing, seed)
 
 
 def hyperedges(network: Network, place: IntArray, n: int) -> csr_array:

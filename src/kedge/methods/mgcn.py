@@ -1,4 +1,4 @@
-"""MGCN (KDD'20) as a method: both networks embedded, the second projected by the anchors, cosine of the vectors."""
+"""MGCN (KDD'20) as a method: both networks embedded, then what all methods with vectors share (embedded.py)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.embedding import NetworkVectors, Source, embed_networks, recall_networks
-from kedge.methods.embedded import align_vectors
+from kedge.methods.embedded import align_vectors, lay_vectors
 from kedge.types import FloatArray, Problem
 from kedge.workshop import Shelf, Workshop
 
@@ -22,7 +22,7 @@ def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None
     A collapsed fit is refused: its equal scores would rank nothing.
     """
     left, right = (made.vectors for made in embed_both(problem, config, seed, workshop))
-    return align_vectors(problem, left, right, _seeds(seed)[2])
+    return align_vectors(problem, left, right, config.pairing, _seeds(seed)[2])
 
 
 def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
@@ -52,18 +52,18 @@ def embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop |
 
 
 def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
-    """What `align` says, from vectors that lie on the shelf already; None where they do not."""
+    """The cosines behind `align`, from vectors that lie on the shelf already; None where they do not."""
     found = recall_networks(_sources(problem, seed), config, shelf)
     if found is None or len(problem.anchors) == 0:
         return None
     left, right = (made.vectors for made in found)
-    return align_vectors(problem, left, right, _seeds(seed)[2])
+    return lay_vectors(problem, left, right, _seeds(seed)[2])
 
 
 def _sources(problem: Problem, seed: int) -> list[Source]:
     named = ((problem.left, "the left network"), (problem.right, "the right network"))
     return [
-        Source(network, problem.anchors[:, side], _seeds(seed)[side], name)
+        Source(network, problem.anchors[:, side], _seeds(seed)[side], name, problem.hypergraphs[side])
         for side, (network, name) in enumerate(named)
     ]
 

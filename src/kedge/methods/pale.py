@@ -28,7 +28,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     need_anchors(problem, "pale")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
     left, right = embed(problem, config, seeds)
-    return align_vectors(problem, left, right, seeds[2])
+    return align_vectors(problem, left, right, config.pairing, seeds[2])
 
 
 def extend(problem: Problem) -> Problem:

@@ -15,6 +15,7 @@ from torch import Tensor
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.linalg import unit_rows
+from kedge.methods.embedded import align_mapped
 from kedge.methods.every_pair import need_anchors
 from kedge.methods.maps import fit, hold_back, two_layers
 from kedge.methods.pale import embed
@@ -41,4 +42,4 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     with torch.no_grad():
         moved = phi(right).numpy()
     moved[~right.numpy().any(axis=1)] = 0  # an account that has learnt nothing stands nowhere
-    return VectorAlignment(left.numpy(), moved)
+    return align_mapped(problem, left.numpy(), moved, held.numpy(), config.pairing, seeds[2])

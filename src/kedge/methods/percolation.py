@@ -6,7 +6,9 @@ free gives its own marks, though it may be wrong, and matching goes on.
 
 Deviations: what still ties is decided by a draw from the seed; when stuck, pairs of fewest neighbours speak first and
 at most `baselines.work` marks are given; a pair of hubs with more than `baselines.hub_pairs` pairs around it gives
-none. The result ranks pairs by their witnesses in the matching, matched pairs first.
+none. A pair with one mark only is never matched by the paper, though an account of one edge can get no second: at the
+end who is left free is matched by witnesses in the matching, most first, be it one. The result ranks pairs by their
+witnesses, matched pairs first.
 
 Cost: Σ over matched pairs of d_u d_v marks, each an entry of a hash table and a step in a heap; no n × n matrix.
 """
@@ -18,21 +20,33 @@ from heapq import heappop, heappush
 import numpy as np
 from numba import njit, types
 from numba.typed import Dict
+from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
+from kedge.link.assign import assign
 from kedge.methods.witnesses import rank_by_witnesses
 from kedge.types import IntArray, Problem
 
 __all__ = ["align", "grow"]
 
 _LEAST_MARKS = 2
+_DRAW = 1e-6  # far below what one witness, or a difference of degrees, counts
 
 
 def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
     """All pairs by their witnesses in the grown matching; `seed` decides between equals."""
     links = grow(problem, config.baselines.work, config.baselines.hub_pairs, seed)
+    links = np.concatenate([links, _complete(problem, links, config.baselines.keep, seed)])
     return rank_by_witnesses(problem, links, config.baselines.keep)
+
+
+def _complete(problem: Problem, links: IntArray, keep: int, seed: int) -> IntArray:
+    """Accounts left free, matched greedily by their witnesses among the links; equals by a draw."""
+    scores = rank_by_witnesses(problem, links, keep).scores.tocoo()
+    free = ~np.isin(scores.row, links[:, 0]) & ~np.isin(scores.col, links[:, 1])
+    gain = scores.data[free] + _DRAW * np.random.default_rng(seed).random(int(free.sum()))
+    return assign(csr_array((gain, (scores.row[free], scores.col[free])), shape=scores.shape), "greedy")
 
 
 def grow(problem: Problem, work: int, hub_pairs: int, seed: int) -> IntArray:

@@ -5,8 +5,8 @@ With p = 10 log2 n landmarks of both networks, C_uv = exp(-|d_u - d_v|) [n, p] a
 Y = C U Σ^1/2 of the singular value decomposition W^+ = U Σ V^T, scaled to length 1.
 
 Deviations: the distance is not squared, as in the public implementation of PlanetAlign; no attributes; ranks by
-cosine over all accounts, not the nearest few in a tree. The anchors are not used: REGAL is
-unsupervised.
+cosine over all accounts, not the nearest few in a tree. The vectors do not use the anchors: REGAL is unsupervised; only
+whoever has a known partner is proposed to nobody else.
 
 Cost: Σ_u (degrees of u's neighbours) for the hops, in blocks of rows, n p^2 for the vectors. No n × n matrix.
 """
@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.methods.embedded import align_shared
 from kedge.types import FloatArray, Network, Problem
 
 __all__ = ["align"]
@@ -28,7 +29,6 @@ _BLOCK = 512
 
 def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     """Cosine of xNetMF vectors; `seed` draws the landmarks."""
-    del config
     n = problem.left.n + problem.right.n
     largest = max(int(network.degrees.max(initial=1)) for network in (problem.left, problem.right))
     structure = np.concatenate([_structure(network, largest) for network in (problem.left, problem.right)])
@@ -39,7 +39,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     C = np.exp(-np.sqrt(np.maximum(distance, 0)))
     U, sigma, _ = np.linalg.svd(np.linalg.pinv(C[landmarks]))
     Y = C @ (U * np.sqrt(sigma))
-    return VectorAlignment(Y[: problem.left.n], Y[problem.left.n :])
+    return align_shared(problem, Y[: problem.left.n], Y[problem.left.n :], config.pairing)
 
 
 def _structure(network: Network, largest: int) -> FloatArray:

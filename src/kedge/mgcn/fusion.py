@@ -19,7 +19,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from kedge.mgcn.layers import ACTIVATIONS
-from kedge.spmm import Rows, Sparse, multiply, spmm
+from kedge.spmm import Rows, Sparse, cut_strips, multiply, spmm
 from kedge.types import Hypergraph
 
 __all__ = ["Block", "Chunk", "blocks", "chunks", "fuse_basis", "fuse_concat", "fuse_linear", "fuse_sum"]
@@ -66,26 +66,33 @@ def _cut(A_hat: csr_array, hypergraph: Hypergraph, size: int) -> Iterator[Chunk]
         first = last
 
 
-def _slope(activation: str, Z: Tensor) -> Tensor | None:
-    """σ'(·) given σ(·); None where it is 1."""
+def _take_back(activation: str, G: Tensor, Z: Tensor) -> Tensor:
+    """G ∘ σ'(·), given Z = σ(·); G is written over."""
     if activation == "relu":
-        return (Z > 0).to(Z.dtype)
-    return 1 - Z * Z if activation == "tanh" else None
+        torch.ops.aten.threshold_backward.grad_input(G, Z, 0, grad_input=G)
+    elif activation == "tanh":
+        torch.ops.aten.tanh_backward.grad_input(G, Z, grad_input=G)
+    return G
 
 
 class _Mixed(torch.autograd.Function):
-    """[n, b, d] of Σ_e a[e, b] σ(A_e Y), chunk by chunk; with a = None the plain sum, [n, 1, d]."""
+    """[n, b, d] of Σ_e a[e, b] σ(A_e Y), chunk by chunk; with a = None the plain sum, [n, 1, d].
+
+    Columns meet nowhere, so each strip of them, small enough for the cache, goes through all chunks by itself.
+    """
 
     @staticmethod
     def forward(ctx: Any, Y: Tensor, a: Tensor | None, parts: tuple[Chunk, ...], activation: str) -> Tensor:
         width = 1 if a is None else a.shape[1]
         out = Y.new_zeros(len(Y), width, Y.shape[1])
-        for part in parts:
-            Z = ACTIVATIONS[activation](multiply(part.local.forward, Y))
-            for b in range(width):
-                weights = part.sums.values if a is None else a[part.edge, b].contiguous()
-                rows = Rows(part.sums.offsets, part.sums.indices, weights)
-                out[part.first : part.last, b] = multiply(rows, Z)
+        for columns in cut_strips(Y):
+            strip = Y[:, columns].contiguous()
+            for part in parts:
+                Z = ACTIVATIONS[activation](multiply(part.local.forward, strip))
+                for b in range(width):
+                    weights = part.sums.values if a is None else a[part.edge, b].contiguous()
+                    rows = Rows(part.sums.offsets, part.sums.indices, weights)
+                    out[part.first : part.last, b, columns] = multiply(rows, Z)
         ctx.save_for_backward(Y, a) if a is not None else ctx.save_for_backward(Y)
         ctx.parts, ctx.activation = parts, activation
         return out
@@ -95,24 +102,24 @@ class _Mixed(torch.autograd.Function):
         Y, *rest = ctx.saved_tensors
         a = rest[0] if rest else None
         (gradient,) = gradients
-        into_Y = torch.zeros_like(Y)
+        into_Y = torch.empty_like(Y)
         into_a = None if a is None else torch.zeros_like(a)
-        for part in ctx.parts:
-            Z = ACTIVATIONS[ctx.activation](multiply(part.local.forward, Y))
-            above = gradient[part.first : part.last]
-            owner = torch.repeat_interleave(part.sums.offsets.diff().long())
-            if a is None:
-                G = above[owner, 0]
-            else:
-                each = above[owner]  # [pairs, b, d]
-                weights = a[part.edge]
-                G = torch.einsum("pb,pbd->pd", weights, each)
-                assert into_a is not None
-                into_a.index_add_(0, part.edge, torch.einsum("pd,pbd->pb", Z, each))
-            slope = _slope(ctx.activation, Z)
-            if slope is not None:
-                G = G.mul_(slope)
-            into_Y += multiply(part.local.backward, G)
+        for columns in cut_strips(Y):
+            strip = Y[:, columns].contiguous()
+            into_strip = torch.zeros_like(strip)
+            for part in ctx.parts:
+                Z = ACTIVATIONS[ctx.activation](multiply(part.local.forward, strip))
+                above = gradient[part.first : part.last, :, columns]
+                owner = torch.repeat_interleave(part.sums.offsets.diff().long())
+                if a is None:
+                    G = above[:, 0].index_select(0, owner)
+                else:
+                    each = above[owner]  # [pairs, b, d]
+                    G = torch.einsum("pb,pbd->pd", a[part.edge], each)
+                    assert into_a is not None
+                    into_a.index_add_(0, part.edge, torch.einsum("pd,pbd->pb", Z, each))
+                into_strip += multiply(part.local.backward, _take_back(ctx.activation, G, Z))
+            into_Y[:, columns] = into_strip
         return into_Y, into_a, None, None
 
 
@@ -193,10 +200,7 @@ class _Concat(torch.autograd.Function):
             Z = _within(part, Y, ctx.activation)
             G = gradient if part.members is None else gradient[part.members]
             into_F[e] = Z.T @ G
-            G = G @ F[e].T
-            slope = _slope(ctx.activation, Z)
-            if slope is not None:
-                G = G.mul_(slope)
+            G = _take_back(ctx.activation, G @ F[e].T, Z)
             G = multiply(part.A.backward, G.mul_(part.p)).mul_(part.p)
             if part.members is None:
                 into_Y += G

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from kedge.mgcn.sifting import sift_rows
 from kedge.spmm import Sparse
 from kedge.types import Hypergraph, IntArray, Network
 
@@ -24,20 +24,22 @@ __all__ = ["Marks", "mark", "mark_memberships"]
 class Marks:
     """Which edge each entry of a sparse matrix stands for, as its number among the pairs i < j; their count: none.
 
-    `turned` is the order of the transpose's entries, None for a symmetric matrix.
+    `forward` [nnz] are those of the matrix's entries, `backward` those of its transpose's, None if it is symmetric.
     """
 
-    edge: Tensor
-    turned: Tensor | None
+    forward: IntArray
+    backward: IntArray | None
 
     def hide(self, matrix: Sparse, seen: Tensor, scale: float) -> Sparse:
         """The matrix without the entries of unseen edges; `seen` [m + 1] of 0 and 1 ends in 1, for entries of no edge.
 
         Entries of seen edges grow by `scale`, so that an account's sum stays what it is on average.
         """
-        kept = seen * scale
-        kept[-1] = 1.0
-        return matrix.weighed(kept[self.edge], self.turned)
+        weights = (seen * scale).numpy()
+        weights[-1] = 1.0
+        forward = sift_rows(matrix.forward, self.forward, weights)
+        backward = forward if self.backward is None else sift_rows(matrix.backward, self.backward, weights)
+        return Sparse(forward, backward, matrix.shape)
 
 
 def _number(network: Network, first: IntArray, second: IntArray) -> IntArray:
@@ -55,7 +57,7 @@ def mark(network: Network, matrix: Sparse) -> Marks:
     """Marks of a symmetric n × n matrix whose entry (u, v) is there because of the edge (u, v)."""
     rows = np.repeat(np.arange(network.n), matrix.forward.offsets.diff().numpy())
     number = _number(network, rows, matrix.forward.indices.numpy())
-    return Marks(torch.from_numpy(number.astype(np.int64)), None)
+    return Marks(number.astype(np.int32), None)
 
 
 def mark_memberships(network: Network, hypergraph: Hypergraph, G: Sparse) -> Marks | None:
@@ -69,4 +71,4 @@ def mark_memberships(network: Network, hypergraph: Hypergraph, G: Sparse) -> Mar
     number = _number(network, rows, np.where(centres < 0, rows, centres))
     order = csr_array((np.arange(len(columns)), columns, G.forward.offsets.numpy()), shape=G.shape).T.tocsr()
     order.sort_indices()
-    return Marks(torch.from_numpy(number.astype(np.int64)), torch.from_numpy(order.data.astype(np.int64)))
+    return Marks(number.astype(np.int32), number[order.data].astype(np.int32))

@@ -13,7 +13,7 @@ import torch
 from scipy.sparse import csr_array, diags_array
 from torch import Tensor
 
-from kedge.spmm import Sparse, spmm
+from kedge.spmm import Propagation, Sparse, propagate, spmm
 from kedge.types import FloatArray, Hypergraph, Network
 
 __all__ = [
@@ -95,5 +95,7 @@ def convolve_hypergraph(
 
     `weights` [m, 1], if any, weigh each hyperedge: Θ = G diag(weights) Gᵀ.
     """
-    inside = spmm(G.transposed, X if W is None else X @ W)
-    return ACTIVATIONS[activation](spmm(G, inside if weights is None else inside * weights))
+    Y = X if W is None else X @ W
+    if weights is None:
+        return ACTIVATIONS[activation](propagate((Propagation((G, G.transposed)),), Y))
+    return ACTIVATIONS[activation](spmm(G, spmm(G.transposed, Y) * weights))

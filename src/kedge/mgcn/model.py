@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, diags_array
 from torch import Tensor, nn
-from torch.nn.functional import normalize
 
 from kedge.config import MgcnConfig
 from kedge.errors import KedgeError
+from kedge.mgcn.dropout import drop
 from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
 from kedge.mgcn.hiding import Marks, mark, mark_memberships
 from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
-from kedge.spmm import Sparse
+from kedge.mgcn.unit_rows import unit_rows
+from kedge.spmm import Propagation, Sparse, propagate
 from kedge.types import Hypergraph, Network
 
 __all__ = ["Mgcn", "Operators", "prepare"]
@@ -147,33 +148,38 @@ class Mgcn(nn.Module):
         local, G = self._operators(seen)
         X = self.X0 if self.enter is None else self.X0 @ self.enter
         if generator is not None:
-            X = _drop(X, config.dropout, generator)
+            X = drop(X, config.dropout, generator)
+        linear = config.activation == "none" and not config.transform
+        steps: list[Propagation] = []  # as long as nothing but propagation happens, it is put off and done at once
         if config.levels in ("both", "simple"):
-            for k in range(config.layers):
-                Y = self._convolve_simple(k, X, local)
-                X = X + Y if config.skip else Y
+            if linear and config.fusion == "linear":
+                steps += [Propagation((local,), keep=float(config.skip))] * config.layers
+            else:
+                for k in range(config.layers):
+                    Y = self._convolve_simple(k, X, local)
+                    X = X + Y if config.skip else Y
         if config.levels in ("both", "hypergraph"):
-            # Without its own hyperedge an account is known by those of others, as across an edge not yet seen.
-            kept = torch.ones(self.operators.hyperedges, 1)
-            if generator is not None:
-                kept = _drop(kept, config.drop_hyperedges, generator)
-            for k in range(config.layers):
-                W = self.W_h[k] if config.transform else None
-                Y = convolve_hypergraph(G, X, W, config.activation, kept)
-                Y = X + Y if config.skip else Y
-                X = torch.lerp(X, Y, config.blend)
+            weights = self._weigh_hyperedges(generator)
+            if linear and weights is None:
+                keep = 1.0 if config.skip else 1 - config.blend
+                steps += [Propagation((G, G.transposed), keep, gain=config.blend)] * config.layers
+            else:
+                X, steps = propagate(steps, X), []
+                for k in range(config.layers):
+                    W = self.W_h[k] if config.transform else None
+                    Y = convolve_hypergraph(G, X, W, config.activation, weights)
+                    Y = X + Y if config.skip else Y
+                    X = torch.lerp(X, Y, config.blend)
+        X = propagate(steps, X)
         if generator is not None:
-            X = _drop(X, config.drop_output, generator)
-        if config.unit:
-            X = normalize(X) * torch.exp(self.log_length / 2)
-        return X
+            X = drop(X, config.drop_output, generator)
+        return unit_rows(X, self.log_length) if config.unit else X
 
-
-def _drop(X: Tensor, share: float, generator: torch.Generator) -> Tensor:
-    """Entries left out at random, the others raised so that the mean stays."""
-    if share == 0:
-        return X
-    return X * (torch.rand(X.shape, generator=generator) >= share).to(X.dtype).div_(1 - share)
+    def _weigh_hyperedges(self, generator: torch.Generator | None) -> Tensor | None:
+        """Without its own hyperedge an account is known by those of others, as across an edge not yet seen."""
+        if generator is None or self.config.drop_hyperedges == 0:
+            return None
+        return drop(torch.ones(self.operators.hyperedges, 1), self.config.drop_hyperedges, generator)
 
 
 def _draw(shape: tuple[int, int], generator: torch.Generator) -> Tensor:

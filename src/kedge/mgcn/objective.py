@@ -6,7 +6,6 @@ Eq. 10 is maximised in the paper; here its negative, divided by the number of ed
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -16,59 +15,52 @@ from scipy.sparse import coo_array, csr_array
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from kedge.mgcn.holdout import list_edges
+from kedge.mgcn.logistic import dot_edges, lose_noise
+from kedge.mgcn.sifting import sift_rows
 from kedge.spmm import Rows, multiply
-from kedge.types import Network
+from kedge.types import IntArray, Network
 
 __all__ = ["Edges", "Weighing", "edge_loss", "noise_weights", "pooled_loss", "sampled_loss", "trivial_loss"]
 
 Weighing = Literal["paper", "mean"]
 
-_BLOCK_CELLS = 1 << 19  # logits are made in blocks of 2 MB, which stay in the cache between their four uses
+_BLOCK_CELLS = 1 << 17  # logits are made in blocks of 512 KB, which stay in the cache between their uses
 
 
 @dataclass(frozen=True)
 class Edges:
     """The edges of a network as the objective needs them: each once for its logit, each twice for its gradient.
 
-    `upper` is the CSR of the pairs i < j; `both` the symmetric pattern, whose entry t takes its value from entry
-    `place[t]` of `upper`; `share` is d_v / 2|E|, the share of all edge ends at each account.
+    `first` and `second` [m] are the ends i < j of each; `both` is the symmetric pattern of ones, whose entry t stands
+    for the edge `number[t]`; `share` is d_v / 2|E|, the share of all edge ends at each account.
     """
 
-    upper: Tensor
+    first: IntArray
+    second: IntArray
     both: Rows
-    place: Tensor
+    number: IntArray
     share: Tensor
-    count: int
 
     @classmethod
     def of(cls, network: Network) -> Edges:
         """The edges of a network; weights do not count."""
-        A = network.adjacency
-        rows = np.repeat(np.arange(network.n), network.degrees)
-        above = rows < A.indices
-        i, j = rows[above], A.indices[above]
-        count = len(i)
-        numbers = coo_array((np.arange(1, count + 1), (i, j)), shape=A.shape)
-        # Row after row, so that sampled_addmm gives the logits in the order of i, j.
-        upper = csr_array((np.zeros(count, np.float32), (i, j)), shape=A.shape)
+        pairs = list_edges(network)
+        numbers = coo_array((np.arange(1, len(pairs) + 1), (pairs[:, 0], pairs[:, 1])), shape=network.adjacency.shape)
         both = csr_array((numbers + numbers.T).tocsr())
         both.sort_indices()
-        with warnings.catch_warnings():  # torch calls its CSR tensors beta; only sampled_addmm is used of them
-            warnings.simplefilter("ignore", UserWarning)
-            pattern = torch.sparse_csr_tensor(
-                torch.from_numpy(upper.indptr.astype(np.int32)),
-                torch.from_numpy(upper.indices.astype(np.int32)),
-                torch.from_numpy(upper.data),
-                upper.shape,
-                check_invariants=False,
-            )
         return cls(
-            upper=pattern,
-            both=Rows.of(csr_array((np.ones(both.nnz, np.float32), both.indices, both.indptr), shape=A.shape)),
-            place=torch.from_numpy(both.data.astype(np.int64) - 1),
-            share=torch.from_numpy((network.degrees / max(1, 2 * count)).astype(np.float32)),
-            count=count,
+            first=pairs[:, 0].astype(np.int32),
+            second=pairs[:, 1].astype(np.int32),
+            both=Rows.of(csr_array((np.ones(both.nnz), both.indices, both.indptr), shape=both.shape)),
+            number=(both.data - 1).astype(np.int32),
+            share=torch.from_numpy((network.degrees / max(1, 2 * len(pairs))).astype(np.float32)),
         )
+
+    @property
+    def count(self) -> int:
+        """|E|."""
+        return len(self.first)
 
 
 def noise_weights(network: Network) -> Tensor:
@@ -92,21 +84,34 @@ def trivial_loss(weighing: Weighing = "mean", negatives: int = 5, bias: bool = F
     return math.log1p(weight) + weight * math.log1p(1 / weight)
 
 
+def _lose_edges(X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None) -> tuple[Tensor, Tensor]:
+    """The loss of edges, and its slope at each edge's logit [m]."""
+    weights = torch.full((edges.count,), 1 / edges.count) if chosen is None else chosen / chosen.sum().clamp(min=1.0)
+    logits = torch.empty_like(weights)
+    dot_edges(X.numpy(), edges.first, edges.second, weights.numpy(), logits.numpy())
+    logits += bias
+    return softplus(-logits).mul_(weights).sum(), torch.sigmoid(-logits).mul_(weights).neg_()
+
+
+def _add_slopes(X: Tensor, edges: Edges, slopes: Tensor) -> Tensor:
+    """Σ over edges e = (v, u) of slope_e x_u, a row for each account v; edges without a slope cost nothing."""
+    return multiply(sift_rows(edges.both, edges.number, slopes.numpy()), X)
+
+
 class _EdgeLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None) -> Tensor:
-        logits = torch.sparse.sampled_addmm(edges.upper, X, X.T, beta=0.0).values() + bias
-        weight = 1.0 / edges.count if chosen is None else chosen / chosen.sum().clamp(min=1.0)
-        ctx.save_for_backward(X)
-        ctx.edges, ctx.coefficients = edges, torch.sigmoid(-logits).mul_(weight).neg_()
-        return (softplus(-logits) * weight).sum()
+        X = X.contiguous()
+        loss, slopes = _lose_edges(X, bias, edges, chosen)
+        ctx.save_for_backward(X, slopes)
+        ctx.edges = edges
+        return loss
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None]:
-        (X,) = ctx.saved_tensors
-        edges, coefficients = ctx.edges, ctx.coefficients * gradients[0]
-        rows = Rows(edges.both.offsets, edges.both.indices, coefficients[edges.place])
-        return multiply(rows, X), coefficients.sum(), None, None
+        X, slopes = ctx.saved_tensors
+        slopes = slopes * gradients[0]
+        return _add_slopes(X, ctx.edges, slopes), slopes.sum(), None, None
 
 
 def edge_loss(X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None = None) -> Tensor:
@@ -114,31 +119,43 @@ def edge_loss(X: Tensor, bias: Tensor, edges: Edges, chosen: Tensor | None = Non
     return cast(Tensor, _EdgeLoss.apply(X, bias, edges, chosen))  # type: ignore[no-untyped-call]
 
 
-class _PoolLoss(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, pool: Tensor, bias: Tensor, share: Tensor) -> Tensor:
-        gradient = torch.empty_like(X)
-        pool_gradient = torch.zeros_like(pool)
-        loss = X.new_zeros((), dtype=torch.float64)
-        bias_gradient = X.new_zeros((), dtype=torch.float64)
-        step = max(1, _BLOCK_CELLS // max(1, len(pool)))
-        for start in range(0, len(X), step):
-            block = X[start : start + step]
-            weight = share[start : start + step, None] / len(pool)
-            logits = torch.addmm(bias, block, pool.T)
-            # The gradient is made here, while the logits are in the cache, and the logits are never kept.
-            loss += (softplus(logits).sum(dim=1) * weight[:, 0]).sum(dtype=torch.float64)
-            slope = logits.sigmoid_().mul_(weight)
-            torch.mm(slope, pool, out=gradient[start : start + step])
-            pool_gradient.addmm_(slope.T, block)
-            bias_gradient += slope.sum(dtype=torch.float64)
-        ctx.save_for_backward(gradient, pool_gradient, bias_gradient.to(X.dtype))
-        return loss.to(X.dtype)
+class _PooledLoss(torch.autograd.Function):
+    """Edges and noise at once. The gradient is made with the loss, while logits are in the cache and never kept."""
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        gradient, pool_gradient, bias_gradient = ctx.saved_tensors
-        return gradient * gradients[0], pool_gradient * gradients[0], bias_gradient * gradients[0], None
+    def forward(
+        ctx: Any, X: Tensor, bias: Tensor, edges: Edges, pool: Tensor, weight: float, chosen: Tensor | None
+    ) -> Tensor:
+        X = X.contiguous()
+        noise, into_X, into_bias = _lose_noise(X, bias, pool, edges.share * (weight / len(pool)))
+        loss, slopes = _lose_edges(X, bias, edges, chosen)
+        into_X += _add_slopes(X, edges, slopes)
+        ctx.save_for_backward(into_X, slopes.sum() + into_bias)
+        return loss + noise
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None, None, None, None]:
+        into_X, into_bias = ctx.saved_tensors
+        (gradient,) = gradients
+        return into_X if gradient == 1 else into_X * gradient, into_bias * gradient, None, None, None, None
+
+
+def _lose_noise(X: Tensor, bias: Tensor, pool: Tensor, weights: Tensor) -> tuple[float, Tensor, float]:
+    """Σ_v w_v Σ_k softplus(x_v · x_k + b), k over the pool, and its gradients for X and b."""
+    noise = X[pool]
+    into_X, into_noise = torch.empty_like(X), torch.zeros_like(noise)
+    loss = into_bias = 0.0
+    rows = max(1, _BLOCK_CELLS // max(1, len(pool)))
+    for block, weight, into_block in zip(
+        torch.split(X, rows), torch.split(weights, rows), torch.split(into_X, rows), strict=True
+    ):
+        logits = torch.addmm(bias, block, noise.T)
+        decayed = logits.abs().neg_().exp_()
+        lost, slopes = lose_noise(logits.numpy(), decayed.numpy(), weight.numpy())
+        loss, into_bias = loss + lost, into_bias + slopes
+        torch.mm(logits, noise, out=into_block)
+        into_noise.addmm_(logits.T, block)
+    return loss, into_X.index_add_(0, pool, into_noise), into_bias
 
 
 def pooled_loss(
@@ -155,8 +172,8 @@ def pooled_loss(
     Σ over edges of M expectations at both ends = M Σ_v d_v E_k[log σ(-x_v · x_k)], so one n × q product serves every
     edge: unbiased for the same objective. `mean` weighs edges and noise equally instead of 1 : 2M.
     """
-    noise = cast(Tensor, _PoolLoss.apply(X, X[pool], bias, edges.share))  # type: ignore[no-untyped-call]
-    return edge_loss(X, bias, edges, chosen) + _negative_weight(weighing, negatives) * noise
+    weight = _negative_weight(weighing, negatives)
+    return cast(Tensor, _PooledLoss.apply(X, bias, edges, pool, weight, chosen))  # type: ignore[no-untyped-call]
 
 
 def sampled_loss(

@@ -17,6 +17,7 @@ from kedge.config import Config, MgcnConfig
 from kedge.errors import KedgeError
 from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergraph, report
 from kedge.hypergraph.autoencoder import encode
+from kedge.mgcn.adam import Adam
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 from kedge.mgcn.model import Mgcn, prepare
 from kedge.mgcn.objective import Edges, noise_weights, pooled_loss, trivial_loss
@@ -156,7 +157,7 @@ def _fit(
     model = Mgcn(prepare(network, hypergraph, settings), settings, start, draws)
     edges, noise = Edges.of(network), noise_weights(network)
     parameters = [p for p in model.parameters() if p.requires_grad]
-    optimiser = torch.optim.Adam(parameters, lr=settings.learning_rate)
+    optimiser = Adam(parameters, settings.learning_rate)
     losses: list[float] = []
     checks: list[tuple[int, float]] = []
     best: tuple[float, int, FloatArray] | None = None
@@ -169,7 +170,6 @@ def _fit(
         value = loss.item()
         if not math.isfinite(value):
             raise KedgeError(f"the loss is no number at step {step}", remedy="lower mgcn.learning_rate")
-        optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         length = torch.nn.utils.clip_grad_norm_(parameters, settings.clip)
         if not torch.isfinite(length):

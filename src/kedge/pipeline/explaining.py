@@ -66,4 +66,4 @@ def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: in
         alignment = recall_alignment(problem, config, shelf)
     else:
         return None
-    return float(alignment.score(np.array([[u, v]]))[0]) if isinstance(alignment, VectorAlignment) else None
+    return float(alignment.cosine(np.array([[u, v]]))[0]) if isinstance(alignment, VectorAlignment) else None

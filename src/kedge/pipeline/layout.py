@@ -8,13 +8,24 @@ nothing to say leaves them out.
 
 from typing import Final
 
-__all__ = ["ACCOUNT_FREE", "DECIDED", "EMBEDDINGS", "PARTS", "PRIOR", "REPORT", "SUPPORT", "TRAINING"]
+__all__ = [
+    "ACCOUNT_FREE",
+    "DECIDED",
+    "EMBEDDINGS",
+    "HYPERGRAPH_FILES",
+    "PARTS",
+    "PRIOR",
+    "REPORT",
+    "SUPPORT",
+    "TRAINING",
+]
 
 SUPPORT: Final = "model/support.npz"
 PRIOR: Final = "model/prior.npz"
 TRAINING: Final = "model/training.json"
 PARTS: Final = "model/parts.json"
 DECIDED: Final = "decided.json"  # the threshold from which a pair was called a match, and how many were
+HYPERGRAPH_FILES: Final = ("networks/left_hypergraph.npz", "networks/right_hypergraph.npz")  # the user's own
 EMBEDDINGS: Final = "embeddings"  # trained vectors, a file a part or network, named by their content
 REPORT: Final = "report.html"
 # Artefacts of stages in which no account can be told from another: a purge leaves them as they are.

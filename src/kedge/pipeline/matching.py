@@ -5,7 +5,7 @@ read -> (embed) -> (hold anchors out, score, calibrate) -> score with all anchor
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,7 +26,8 @@ from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, embeds, evidenced, prepare, settle
 from kedge.pipeline.anchors import anchor_notes
-from kedge.pipeline.layout import DECIDED, EMBEDDINGS, PARTS, PRIOR, SUPPORT, TRAINING
+from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
+from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
 from kedge.pipeline.outcome import outcome_notes
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.progress import Progress, Silent
@@ -56,7 +57,8 @@ from kedge.workshop import Workshop
 __all__ = ["calibrate", "match", "match_to_run"]
 
 
-_LASTING: Final = ("keep the left network", "keep the right network")  # stages that decisions do not touch
+_KEPT: Final = ("left network", "right network", *HYPERGRAPHS)
+_LASTING: Final = tuple(f"keep the {name}" for name in _KEPT)  # stages that decisions do not touch
 
 
 def _method(config: Config) -> Any:
@@ -66,7 +68,8 @@ def _method(config: Config) -> Any:
 
 
 def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
-    """The two networks and the observed anchors."""
+    """The two networks, the observed anchors, and hypergraphs that the user gave."""
+    refuse_idle_hypergraphs(inputs, config)
     progress.stage("reading the left network")
     left, _ = read_network(inputs.left, config.read)
     progress.stage("reading the right network")
@@ -78,6 +81,7 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     problem = build_problem(left, right, resolved, columns, config.read.contradictory)
     if resolved.report.contradictory:
         progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
+    problem = with_hypergraphs(problem, (left, right), inputs, config, progress)
     hubs = (hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *anchor_notes(problem, config.method)):
         progress.note(note)
@@ -109,6 +113,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     workshop = Workshop(progress=progress)
     progress.stage("settling what the method leaves open")
     config = settle(problem, config, config.seed, workshop)
+    tell_unused(problem, config, progress)
     if embeds(config):
         progress.stage("embedding the networks")
         prepare(problem, config, config.seed, workshop)
@@ -138,6 +143,8 @@ def match_to_run(
         progress.note(note)
     seconds, megabytes = estimate_cost(problem.left, problem.right)
     progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
+    own = zip(HYPERGRAPHS, inputs.hypergraphs, strict=True)
+    given |= {name: Path(source) for name, source in own if source is not None}
     hashes = {name: hash_file(path) for name, path in given.items()}
     given_anchors = len(problem.anchors)
     problem, learned = _with_decisions(directory, problem, hashes, progress)
@@ -211,6 +218,9 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     run.write("config.toml", TEXT, to_toml(config))
     run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: problem.left)
     run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: problem.right)
+    for name, file, own in zip(HYPERGRAPHS, HYPERGRAPH_FILES, problem.hypergraphs, strict=True):
+        if own is not None:
+            run.stage(f"keep the {name}", file, SPARSE, partial(getattr, own, "H"))
     known = {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)}
     run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
     shelf = run.shelf(EMBEDDINGS)
@@ -222,6 +232,7 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
         lambda: settle(problem, config, config.seed, workshop).model_dump(mode="json", exclude={"engine"}),
     )
     config = Config.model_validate(settled).model_copy(update={"engine": config.engine})
+    tell_unused(problem, config, progress)
     _embed_in(run, problem, config, workshop)
     record = run.stage(
         "calibrate on held-out anchors",

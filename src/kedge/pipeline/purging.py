@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from kedge.errors import KedgeError
 from kedge.forgetting import Forgotten, forget_accounts, forget_scores, without_entries, without_pairs
-from kedge.pipeline.layout import ACCOUNT_FREE, EMBEDDINGS, REPORT, SUPPORT
+from kedge.pipeline.layout import ACCOUNT_FREE, EMBEDDINGS, HYPERGRAPH_FILES, REPORT, SUPPORT
 from kedge.pipeline.reading import load_problem
 from kedge.store import (
     ALIGNMENT,
@@ -129,12 +129,15 @@ def _clean(run: Run, problem: Problem, person: _Person) -> int:
     def known(arrays: dict[str, Any]) -> dict[str, Any]:
         return {key: without_pairs(pairs, person.forgotten) for key, pairs in arrays.items()}
 
+    no_hyperedge = np.empty(0, np.int64)
     blanked = forget_accounts(problem, person.forgotten)
     cleaners: dict[str, tuple[Format[Any], Callable[[Any], Any]]] = {
         "matches.parquet": (TABLE, rows),
         "model/scores.npz": (ALIGNMENT, lambda scores: forget_scores(scores, person.forgotten)),
         SUPPORT: (SPARSE, lambda support: without_entries(support, person.forgotten)),
         "networks/anchors.npz": (ARRAYS, known),
+        HYPERGRAPH_FILES[0]: (SPARSE, lambda H: without_entries(H, (person.forgotten[0], no_hyperedge))),
+        HYPERGRAPH_FILES[1]: (SPARSE, lambda H: without_entries(H, (person.forgotten[1], no_hyperedge))),
         "networks/left.npz": (NETWORK, lambda _: blanked.left),
         "networks/right.npz": (NETWORK, lambda _: blanked.right),
     }

@@ -16,10 +16,10 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.decide import decide
 from kedge.link.evidence import Evidence
 from kedge.methods import evidenced
-from kedge.pipeline.layout import DECIDED, PARTS, PRIOR, SUPPORT, TRAINING
+from kedge.pipeline.layout import DECIDED, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
 from kedge.pipeline.solution import Solution
 from kedge.store import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, from_plain, load_column, read_manifest
-from kedge.types import DECISIONS, Matches, Problem
+from kedge.types import DECISIONS, Hypergraph, Matches, Problem
 
 __all__ = ["Contents", "load_contents", "load_decided", "load_evidence", "load_matches", "load_problem", "load_run"]
 
@@ -61,10 +61,13 @@ def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str
 
 
 def load_problem(directory: Path) -> Problem:
-    """The networks and the anchors of a run."""
+    """The networks and the anchors of a run, and the hypergraphs that the user gave."""
     left, right = (NETWORK.load(directory / "networks" / f"{side}.npz") for side in ("left", "right"))
     known = ARRAYS.load(directory / "networks" / "anchors.npz")
-    return Problem(left, right, known["anchors"], known.get("rejected", np.empty((0, 2), np.int64)))
+    kept = {record["artefact"] for record in read_manifest(directory)["stages"].values()}
+    own = [Hypergraph(SPARSE.load(directory / file)) if file in kept else None for file in HYPERGRAPH_FILES]
+    rejected = known.get("rejected", np.empty((0, 2), np.int64))
+    return Problem(left, right, known["anchors"], rejected, (own[0], own[1]))
 
 
 def _load_solution(directory: Path, config: Config) -> Solution:

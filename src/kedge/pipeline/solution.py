@@ -18,12 +18,16 @@ __all__ = ["Inputs", "Solution", "measure"]
 
 @dataclass(frozen=True)
 class Inputs:
-    """Where the networks, the anchors and perhaps the held-out pairs come from: paths or objects."""
+    """Where the networks, the anchors and perhaps the held-out pairs come from: paths or objects.
+
+    `hypergraphs` are the user's own hyperedges of the left and of the right network, None where kedge draws them.
+    """
 
     left: Any
     right: Any
     anchors: Any
     test: Any | None = None
+    hypergraphs: tuple[Any | None, Any | None] = (None, None)
 
 
 @dataclass(frozen=True)

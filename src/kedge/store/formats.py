@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
+from kedge.link.pair_network import PairNetwork
 from kedge.types import Network
 
 __all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "TEXT", "Format", "dump_json", "load_column"]
@@ -128,7 +129,12 @@ def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
             _parts(value.scores) | ({} if value.strengths is None else _parts(value.strengths, "believed_")), file
         )
     elif isinstance(value, VectorAlignment):
-        _dump_arrays({"left": value.left, "right": value.right}, file)
+        arrays = {"left": value.left, "right": value.right}
+        if value.head is not None:
+            arrays |= _parts(value.head, "head_")
+        if isinstance(value.judge, PairNetwork):
+            arrays |= {f"judge_{name}": part for name, part in value.judge.arrays().items()}
+        _dump_arrays(arrays, file)
     else:
         raise TypeError(f"no format for {type(value).__name__}")
 
@@ -136,7 +142,9 @@ def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
 def _load_alignment(path: Path) -> Alignment:
     held = _load_arrays(path)
     if "left" in held:
-        return VectorAlignment(held["left"], held["right"])
+        head = _joined(held, "head_") if "head_data" in held else None
+        judge = {name.removeprefix("judge_"): part for name, part in held.items() if name.startswith("judge_")}
+        return VectorAlignment(held["left"], held["right"], head, PairNetwork.of(judge) if judge else None)
     return SparseAlignment(_joined(held), _joined(held, "believed_") if "believed_data" in held else None)
 
 
