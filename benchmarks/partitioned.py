@@ -3,9 +3,9 @@
     python benchmarks/partitioned.py NETWORK [--n-max 12000] [--dimensions 128] [--alpha 0.9] [--train 0.2] [--only ...]
 
 NETWORK (e.g. gemsec-deezer-hu's edges.tsv) is cut into the paper's two sub-networks; every row is Hits@1, Hits@10 and
-MRR on the anchors that were not given, each variant in a process of its own for its CPU seconds and memory. Variants
-that differ only in what happens to the same parts take them from the first one's shelf, so their seconds leave out the
-training. Settings are fixed beforehand; nothing is chosen by these figures.
+MRR on the anchors that were not given, by the vectors' cosine without a pair network. Each variant runs in a process of
+its own, for its CPU seconds and memory; those that differ only in what happens to the same parts take them from the
+first one's shelf, so their seconds leave out the training. Nothing is chosen by these figures.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from kedge.alignment import Alignment
 from kedge.config import Config, ReadConfig, resolve
 from kedge.embedding.sketch import put_beside, sketch_network
 from kedge.ingest import read_network
-from kedge.methods import METHODS
-from kedge.methods.embedded import align_vectors
+from kedge.methods.embedded import lay_vectors
 from kedge.methods.mgcn import embed_both
 from kedge.store import DiskShelf
 from kedge.synth import subnetworks
@@ -101,17 +100,17 @@ def run_one(asked: argparse.Namespace, variant: str) -> str:
 
 
 def align(problem: Problem, config: Config, seed: int, variant: str, workshop: Workshop) -> Alignment:
-    """MGCN's scores; for two variants what the sketch says by itself, or beside vectors of whole networks."""
+    """Cosines of MGCN's vectors; for two variants of the sketch's, by itself or beside vectors of whole networks."""
+    made = () if variant == ALONE else embed_both(problem, config, seed, workshop)
     if variant not in (ALONE, BESIDE):
-        return METHODS["mgcn"](problem, config, seed, workshop)
+        return lay_vectors(problem, made[0].vectors, made[1].vectors, seed)
     d, steps, weight = config.mgcn.dimensions, config.partition.sketch_steps, config.partition.beside
     sides = [
         sketch_network(network, d, steps, seed + side) for side, network in enumerate((problem.left, problem.right))
     ]
     if variant == BESIDE:
-        made = embed_both(problem, config, seed, workshop)
         sides = [put_beside(S, one.vectors, weight) for S, one in zip(sides, made, strict=True)]
-    return align_vectors(problem, sides[0], sides[1], seed)
+    return lay_vectors(problem, sides[0], sides[1], seed)
 
 
 def figures(alignment: Alignment, test: IntArray) -> str:
