@@ -6,7 +6,8 @@ The split is off20 where a pair has it, else r20_s0. Figures are means over both
 candidates and ties at their average rank. Accounts are renumbered at random first. `peer` is the best figure of the
 same method and split in peers.json; a peer that only returns a matching has Hits@1 alone. CPU seconds are of the method
 alone, one thread, after a first run on a small network that loads compiled kernels. A method that takes longer than
-`--limit` CPU seconds is left with a line that says so.
+`--limit` CPU seconds is left with a line that says so. With `--held-back` no test pair is looked at: a fifth of the
+training anchors, drawn by the seed, is hidden and measured, which is how choices are made.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ def read_pairs(path: Path) -> list[list[str]]:
     return [line.split("\t")[:2] for line in path.read_text().splitlines()]
 
 
-def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float]:
-    """One method on one split, in this process."""
+def measure(folder: Path, split: str, method: str, seed: int, held_back: bool) -> dict[str, float]:
+    """One method on one split, in this process; `held_back`: on a fifth of the training anchors."""
     import warnings
 
     import numpy as np
@@ -62,6 +63,10 @@ def measure(folder: Path, split: str, method: str, seed: int) -> dict[str, float
         return np.column_stack([networks[side].find([pair[side] for pair in pairs]) for side in (0, 1)])
 
     problem, held = Problem(*networks, find(train)), find(test)
+    if held_back:
+        order = np.random.default_rng(seed).permutation(len(problem.anchors))
+        hidden, known = problem.anchors[order[: len(order) // 5]], problem.anchors[order[len(order) // 5 :]]
+        problem, held = Problem(*networks, known), hidden
     groups = [(i, j) for i in range(80) for j in range(i) if i % 10 == j % 10 or i - j == 1]
     small = Network.from_edges(groups, 80)
     METHODS[method](Problem(small, small, [(i, i) for i in range(20)]), Config(), 0)
@@ -103,11 +108,13 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds of one method on one pair")
+    parser.add_argument("--held-back", action="store_true", help="measure a fifth of the training anchors")
     parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         pair, split, method = options.one
-        print(json.dumps(measure(options.data / "pairs" / pair, split, method, options.seed)))
+        folder = options.data / "pairs" / pair
+        print(json.dumps(measure(folder, split, method, options.seed, options.held_back)))
         return
     from kedge.methods import METHODS
 
@@ -120,7 +127,7 @@ def main() -> None:
         split = "off20" if (options.data / "pairs" / pair / "splits" / "off20").is_dir() else "r20_s0"
         for method in [name for name in options.methods.split(",") if name] or list(METHODS):
             command = [sys.executable, __file__, "--data", str(options.data), "--seed", str(options.seed)]
-            command += ["--one", pair, split, method]
+            command += ["--one", pair, split, method, *(["--held-back"] if options.held_back else [])]
             one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
             done = subprocess.run(
                 command,
@@ -136,7 +143,9 @@ def main() -> None:
             if done.returncode:
                 print(f"{pair} {method}: {done.stderr.strip().splitlines()[-1]}", flush=True)
                 continue
-            row, peer = json.loads(done.stdout), peer_of(options.data, pair, split, method)
+            row, peer = json.loads(done.stdout), {}
+            if not options.held_back:
+                peer = peer_of(options.data, pair, split, method)
             cells = [f"{row[name]:.3f}" for name in ("hits1", "hits10", "mrr")] + [f"{row['cpu']:.1f}"]
             cells += [f"{peer[name]:.3f}" if name in peer else "-" for name in ("hits1", "mrr")]
             cells += [f"{peer['cpu']:.1f}" if "cpu" in peer else "-"]

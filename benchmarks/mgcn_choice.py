@@ -24,7 +24,7 @@ from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 from kedge.synth import planted
 
 ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[1].parent / "shared" / "data"))
-NETWORKS = ("fb100-swarthmore42", "gemsec-fb-tvshow", "planted")
+NETWORKS = ("fb100-swarthmore42", "gemsec-fb-tvshow", "arxiv-multiplex-2-12", "planted")
 CHANGES = (
     "",
     "mgcn.levels=none",
@@ -35,8 +35,10 @@ CHANGES = (
     "mgcn.drop_edges=0",
     "mgcn.drop_edges=0.8",
     "mgcn.reweigh=false",
-    "mgcn.blend=1",
-    "mgcn.blend=0.15",
+    "mgcn.release=0",
+    "mgcn.gate=fixed",
+    "mgcn.steps=150 mgcn.patience=4",
+    "mgcn.gate=fixed mgcn.release=0 mgcn.steps=150 mgcn.patience=4",
     "mgcn.skip=true",
     "mgcn.theta=paper",
     "mgcn.drop_hyperedges=0.5",
@@ -54,11 +56,12 @@ def open_split(name: str) -> Holdout | None:
     if name == "planted":
         network = planted(1500, 1500, 1000, 15000, 15000, 0.85, 7).left
     else:
-        folder = ROOT / "singles" / name
-        if not folder.is_dir():
+        files = (ROOT / "singles" / name / "edges.tsv", ROOT / "pairs" / name / "left.tsv")
+        file = next((file for file in files if file.exists()), None)
+        if file is None:
             print(f"{name}: skipped, not under {ROOT} (set KEDGE_DATA)")
             return None
-        network, _ = read_network(folder / "edges.tsv")
+        network, _ = read_network(file)
     return hold_out(network, 0.1, np.random.default_rng(1000))
 
 

@@ -35,6 +35,7 @@ ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[1].parent / "sha
 NETWORKS = ("ego-facebook", "fb100-hamilton46", "gemsec-fb-government")
 # First-order vectors by Eq. 10 alone, as PALE learns them: nothing convolves, nothing is dropped.
 PALE = ["levels=none", "dropout=0", "drop_output=0", "unit=false", "learning_rate=0.01", "steps=300", "patience=8"]
+PALE += ["release=0"]
 METHODS = {
     "DeepWalk": None,
     "PALE-style": [f"mgcn.{setting}" for setting in PALE],

@@ -96,6 +96,13 @@ class Plain:
         self.G, self.G_t = plain_matrix(scipy_G), plain_matrix(csr_array(scipy_G.T.tocsr()))
         self.pairs, self.noise = torch.from_numpy(list_edges(network)), noise_weights(network)
 
+    def hand_on(self, level: int, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
+        """A level's input and output mixed, by its gate or as fixed."""
+        if self.settings.gate == "fixed":
+            return Y if level == 0 else torch.lerp(X, Y, self.settings.blend)
+        g = torch.sigmoid(self.model.gates[level, 0] + self.model.gates[level, 1] * self.model.operators.standing)
+        return (1 - g) * X + g * Y
+
     def loss(self, draws: torch.Generator) -> torch.Tensor:
         """One step's loss, with fresh noise for both ends of each edge."""
         model, settings = self.model, self.settings
@@ -106,11 +113,11 @@ class Plain:
             if settings.fusion == "sum":
                 Y = torch.sparse.mm(self.sums, Y)
             Y = Y @ model.F[k] if settings.transform else Y
-            X = X + Y if settings.skip else Y
+            X = self.hand_on(0, X, X + Y if settings.skip else Y)
         for k in range(settings.layers):
             Y = X @ model.W_h[k] if settings.transform else X
             Y = act(torch.sparse.mm(self.G, torch.sparse.mm(self.G_t, Y)))
-            X = torch.lerp(X, X + Y if settings.skip else Y, settings.blend)
+            X = self.hand_on(1, X, X + Y if settings.skip else Y)
         X = torch.nn.functional.dropout(X, settings.dropout)
         X = normalize(X) * torch.exp(model.log_length / 2) if settings.unit else X
         M = settings.negatives

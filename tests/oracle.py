@@ -202,3 +202,13 @@ def pair_cross_entropy(network, examples):
         p = sigmoid(pair_network(network.form, x, y, None, network) - network.base)
         total -= math.log(p if matched else 1 - p)
     return total / len(examples.matched)
+
+
+def gate(A: np.ndarray, X: np.ndarray, Y: np.ndarray, a: float, b: float) -> np.ndarray:
+    """What a level hands on of its input X and its output Y, account by account."""
+    logs = [np.log(max(1, np.count_nonzero(row))) for row in A]
+    out = np.empty_like(Y)
+    for v, log in enumerate(logs):
+        g = 1 / (1 + np.exp(-(a + b * (log - sum(logs) / len(logs)))))
+        out[v] = (1 - g) * X[v] + g * Y[v]
+    return out

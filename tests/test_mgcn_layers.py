@@ -258,7 +258,7 @@ def test_the_whole_model_is_its_equations_in_order(case):
     network, A, H = case["network"], case["A"], case["H"]["given"]
     dense = H.H.toarray().astype(float)
     settings = {"fusion": "concat", "layers": 2, "share": False, "theta": "paper", "unit": False, "activation": "relu"}
-    settings["blend"] = 1.0
+    settings |= {"gate": "fixed", "blend": 1.0}
     model, start = model_of(network, H, transform=True, identity=False, **settings)
     X = start.numpy().astype(float)
     for k in range(2):
@@ -271,16 +271,16 @@ def test_the_whole_model_is_its_equations_in_order(case):
 def test_one_level_alone():
     network, H = communities(20, 2, 0.4, 0.1, 0), random_hypergraph(20, 6, 0.4, 1)
     A_hat = normalise_adjacency(network)
-    model, start = model_of(network, H, levels="simple", layers=1, share=False, unit=False, reweigh=False)
+    model, start = model_of(network, H, levels="simple", layers=1, share=False, unit=False, reweigh=False, gate="fixed")
     torch.testing.assert_close(model(), spmm(Sparse.of(overlay(A_hat, H.H)), start))
-    model, start = model_of(network, H, levels="hypergraph", layers=1, unit=False, blend=1.0)
+    model, start = model_of(network, H, levels="hypergraph", layers=1, unit=False, gate="fixed", blend=1.0)
     torch.testing.assert_close(model(), convolve_hypergraph(factor_theta(H), start, None, "none"))
 
 
-def test_the_defaults_propagate_over_the_network_that_the_hyperedges_weigh(case):
+def test_fixed_gates_propagate_over_the_network_that_the_hyperedges_weigh(case):
     """(1 - b + b Θ)^K Â_H^K X^0, with Â_H that of the network whose edges (u, v) weigh Σ_e p(u, e) p(v, e)."""
     network, H = case["network"], case["H"]["given"]
-    model, start = model_of(network, H, unit=False)
+    model, start = model_of(network, H, unit=False, gate="fixed")
     dense = H.H.toarray().astype(float)
     A_hat = oracle.a_hat(case["A"] * (dense @ dense.T))
     X = start.numpy().astype(float)
@@ -289,6 +289,20 @@ def test_the_defaults_propagate_over_the_network_that_the_hyperedges_weigh(case)
     theta = oracle.theta(dense, "edge")
     for _ in range(model.config.layers):
         X = (1 - model.config.blend) * X + model.config.blend * theta @ X
+    np.testing.assert_allclose(model().detach() / np.abs(X).max(), X / np.abs(X).max(), **TOLERANCE)
+
+
+def test_learned_gates_let_an_account_listen_by_its_degree(case):
+    """X <- (1 - g_v) X + g_v Y row by row at each layer, g_v = σ(a + b (log d_v - mean log d)), a and b a level."""
+    network, H = case["network"], case["H"]["given"]
+    model, start = model_of(network, H, unit=False)
+    model.gates.data = torch.tensor([[0.3, -1.2], [-0.8, 0.7]])
+    dense = H.H.toarray().astype(float)
+    operators = (oracle.a_hat(case["A"] * (dense @ dense.T)), oracle.theta(dense, "edge"))
+    X = start.numpy().astype(float)
+    for operator, (a, b) in zip(operators, ((0.3, -1.2), (-0.8, 0.7)), strict=True):
+        for _ in range(model.config.layers):
+            X = oracle.gate(case["A"], X, operator @ X, a, b)
     np.testing.assert_allclose(model().detach() / np.abs(X).max(), X / np.abs(X).max(), **TOLERANCE)
 
 

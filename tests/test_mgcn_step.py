@@ -73,6 +73,29 @@ def test_propagation_is_its_dense_form(narrow, columns):
     assert propagate([], X) is X
 
 
+@pytest.mark.parametrize("columns", [20, 200])
+def test_gates_learn_as_in_the_dense_form(narrow, columns):
+    rng = np.random.default_rng(1)
+    A, G = rng.random((60, 60)) * (rng.random((60, 60)) < 0.1), rng.random((60, 25)) * (rng.random((60, 25)) < 0.2)
+    local, theta = Sparse.of(csr_array(A)), Sparse.of(csr_array(G))
+    a, g = torch.from_numpy(A).float(), torch.from_numpy(G).float()
+
+    def fast(X, first, second):
+        gated = Propagation((local,), gate=first), Propagation((theta, theta.transposed), keep=1.0, gate=second)
+        return propagate([gated[0], Propagation((local,), keep=0.5), gated[1], gated[1]], X)
+
+    def plain(X, first, second):
+        X = (1 - first) * X + first * (a @ X)
+        X = 0.5 * X + a @ X
+        for _ in range(2):
+            X = X + second * (g @ (g.T @ X))
+        return X
+
+    inputs = draw(60, columns), torch.sigmoid(draw(60, 1, seed=3)), torch.sigmoid(draw(60, 1, seed=4))
+    for quick, true in zip(with_gradients(fast, *inputs), with_gradients(plain, *inputs), strict=True):
+        torch.testing.assert_close(quick, true, rtol=1e-4, atol=1e-3)
+
+
 def test_a_chain_through_matrices_that_are_not_square(narrow):
     wide = Sparse.of(csr_array(np.arange(60.0 * 50).reshape(50, 60) % 7 / 7))
     X = draw(60, 100)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from graphs import communities, random_hypergraph
+from scipy.sparse import csr_array
 
 from kedge.config import PRESETS, resolve
 from kedge.errors import KedgeError
@@ -15,7 +16,7 @@ from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import area_under_curve, draw_non_edges, hold_out, list_edges, score_pairs
 from kedge.mgcn.train import judge
-from kedge.types import Network
+from kedge.types import Hypergraph, Network
 
 SMALL = ["mgcn.dimensions=16", "mgcn.steps=60", "mgcn.pool=64", "hypergraph.nearest=8"]
 
@@ -80,7 +81,7 @@ def test_every_preset_trains(network, preset):
 def test_the_letter_of_the_paper_collapses_and_says_so(network):
     letter = ["weighing=paper", "unit=false", "activation=relu", "transform=true", "identity=false", "share=false"]
     letter += ["theta=paper", "layers=2", "fusion=sum", "dropout=0", "learning_rate=0.01", "skip=false", "drop_edges=0"]
-    letter += ["blend=1"]
+    letter += ["gate=fixed", "blend=1"]
     fit = embed(network, config(*[f"mgcn.{setting}" for setting in letter], "mgcn.patience=100"), 0)
     assert fit.trivial == pytest.approx(11 * np.log(2))
     assert fit.verdict == "collapsed"
@@ -115,16 +116,20 @@ def test_the_number_of_threads_does_not_matter():
     try:
         for count in (1, 2, 3):
             torch.set_num_threads(count)
-            found.append(embed(network, resolve(assignments=["mgcn.steps=40", "mgcn.dimensions=64"]), 0).vectors)
+            found.append(
+                embed(
+                    network, resolve(assignments=["mgcn.steps=40", "mgcn.dimensions=64", "mgcn.release=0"]), 0
+                ).vectors
+            )
     finally:
         torch.set_num_threads(threads)
     for vectors in found[1:]:
-        np.testing.assert_allclose(vectors, found[0], atol=1e-5)
+        np.testing.assert_allclose(vectors, found[0], atol=1e-4)
 
 
 def test_progress_is_told_each_step(network):
     said = []
-    fit = embed(network, config(), 0, lambda *words: said.append(words))
+    fit = embed(network, config("mgcn.release=0"), 0, lambda *words: said.append(words))
     assert [step for step, _, _ in said] == list(range(1, len(fit.losses) + 1))
     assert np.allclose([loss for _, loss, _ in said], fit.losses)
     assert {trivial for _, _, trivial in said} == {fit.trivial}
@@ -136,6 +141,51 @@ def test_refitting_uses_all_edges_for_the_steps_found(network):
     assert twice.auc == once.auc
     assert twice.steps == once.steps == len(twice.losses)
     assert not np.allclose(once.vectors, twice.vectors)
+
+
+@pytest.fixture(scope="module")
+def misleading():
+    """Hyperedges of accounts that have nothing to do with each other."""
+    H = np.random.default_rng(0).random((120, 120)) < 8 / 120
+    np.fill_diagonal(H, False)
+    return Hypergraph(csr_array(H.astype(np.float32)))
+
+
+FORCED = ["mgcn.levels=hypergraph", "mgcn.gate=fixed", "mgcn.blend=0.55", "mgcn.learning_rate=0.3"]
+
+
+def test_a_level_that_harms_is_turned_down_and_one_that_helps_is_turned_up(network, misleading):
+    alone = config("mgcn.levels=hypergraph", "mgcn.steps=100", "mgcn.release=0")
+    helped, harmed = embed(network, alone, 0), embed(network, alone, 0, hypergraph=misleading)
+    assert harmed.gates[1] < 0.2 < 0.5 < helped.gates[1]
+    forced = embed(network, config(*FORCED, "mgcn.release=0"), 0, hypergraph=misleading)
+    assert harmed.auc > forced.auc + 0.02
+
+
+def test_vectors_leave_a_level_that_harms(network, misleading):
+    bound = embed(network, config(*FORCED, "mgcn.release=0"), 0, hypergraph=misleading)
+    said = []
+    free = embed(network, config(*FORCED), 0, lambda *words: said.append(words[0]), hypergraph=misleading)
+    assert bound.released == 0 < free.released
+    assert free.auc > bound.auc + 0.01
+    assert free.steps == bound.steps + free.released == next(step for step, auc in free.checks if auc == free.auc)
+    assert len(free.losses) >= free.steps
+    assert said == sorted(set(said))  # the bar never goes back
+
+
+def test_vectors_stay_where_edges_left_out_do_not_gain():
+    network = communities(300, 6, 0.15, 0.01, 2)
+    stayed, bound = (embed(network, config(f"mgcn.release={steps}"), 0) for steps in (60, 0))
+    assert stayed.released == 0
+    assert np.array_equal(stayed.vectors, bound.vectors)
+
+
+def test_a_refit_is_released_for_as_many_steps(network, misleading):
+    once, again = (
+        embed(network, config(*FORCED, f"mgcn.refit={refit}"), 0, hypergraph=misleading) for refit in ("false", "true")
+    )
+    assert again.released == once.released > 0
+    assert again.steps == once.steps == len(again.losses)
 
 
 def test_patience_stops_early(network):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 import torch
-from graphs import random_network
+from graphs import communities, random_network
+from scipy.sparse import csr_array
 
+from kedge.alignment import SparseAlignment
+from kedge.config import Config
 from kedge.methods import parrot
 from kedge.types import Problem
 
 N, M = 7, 6
+PHONE_EMAIL = parrot.SETTINGS[0]
 
 
 @pytest.fixture
@@ -34,7 +39,7 @@ def positions(network, anchored) -> np.ndarray:
 
 def made(problem):
     walks = tuple(parrot._walk(network) for network in (problem.left, problem.right))
-    places = tuple(parrot._positions(W, problem.anchors[:, side]) for side, W in enumerate(walks))
+    places = tuple(parrot._positions(W, problem.anchors[:, side], PHONE_EMAIL) for side, W in enumerate(walks))
     anchors = tuple(torch.from_numpy(problem.anchors.copy()).T)
     return walks, places, anchors
 
@@ -59,7 +64,7 @@ def test_the_cost_is_spread_over_the_product_graph(problem):
             around = sum(W1[i, k] * before[k, m] * W2[j, m] for k, m in product(range(N), range(M)))
             own = 1.5 * np.exp(-float(X[i] @ Y[j]))  # positions stand in for the attributes of weight α = 0.5
             C[i, j] = (1 + 0.7 * 0.15) * own + 0.85 * 0.7 * around
-    found = parrot._spread_cost(places, walks, anchors, rounds)
+    found = parrot._spread_cost(places, walks, anchors, PHONE_EMAIL, rounds)
     np.testing.assert_allclose(found.numpy(), (1 - 0.7) * C, rtol=1e-4, atol=1e-6)
 
 
@@ -71,17 +76,15 @@ def test_edges_cost_by_the_positions_of_their_ends(problem):
         assert found[i, j] == pytest.approx(np.exp(-float(X[i] @ X[j])) if A[i, j] else 0.0, rel=1e-5)
 
 
-def test_the_plan_is_that_of_ten_proximal_points_with_sinkhorns_scaling(problem, monkeypatch):
+def test_the_plan_is_that_of_ten_proximal_points_with_sinkhorns_scaling(problem):
     """Weights are raised so that no exponential leaves the range of plain, unstabilised arithmetic."""
-    lambdas = {"_PROXIMAL": 0.1, "_NEIGHBOURS": 0.2, "_PREFERENCE": 0.1, "_EDGES": 0.05}
-    for name, value in lambdas.items():
-        monkeypatch.setattr(parrot, name, value)
+    strong = replace(PHONE_EMAIL, proximal=0.1, neighbours=0.2, preference=0.1, edges=0.05)
     walks, places, anchors = made(problem)
-    cost = parrot._spread_cost(places, walks, anchors, 5)
+    cost = parrot._spread_cost(places, walks, anchors, PHONE_EMAIL, 5)
     edges = tuple(
         parrot._edge_costs(network, places[side]) for side, network in enumerate((problem.left, problem.right))
     )
-    found = parrot._transport(cost.clone(), walks, edges, anchors).numpy()
+    found = parrot._transport(cost.clone(), walks, edges, anchors, strong).numpy()
     E1, E2 = (E.toarray().astype(float) for E in edges)
     W1, W2 = walk(problem.left), walk(problem.right)
     known = {(int(u), int(v)) for u, v in problem.anchors}
@@ -105,3 +108,25 @@ def test_the_plan_is_that_of_ten_proximal_points_with_sinkhorns_scaling(problem,
             b = np.log(M) - np.log([sum(K[i, j] * np.exp(a[j]) for j in range(M)) for i in range(N)])
         T = 0.05 * T + 0.95 * K * np.exp(b)[:, None] * np.exp(a)[None, :] / (N * M)
     np.testing.assert_allclose(found, np.log(T), rtol=1e-3, atol=1e-3)
+
+
+def test_few_anchors_choose_nothing_and_many_choose_what_ranks_them_best(monkeypatch):
+    network = communities(60, 6, 0.5, 0.02, 3)
+    anchors = np.column_stack([np.arange(60)] * 2)
+    tried = []
+
+    def align(problem, config, setting):
+        tried.append(setting)
+        return _ranked(problem, setting)
+
+    monkeypatch.setattr(parrot, "_align", align)
+    assert parrot._choose(Problem(network, network, anchors[:40]), Config(), 0) == PHONE_EMAIL
+    assert tried == []
+    assert parrot._choose(Problem(network, network, anchors[:55]), Config(), 0) == parrot.SETTINGS[1]
+    assert set(tried) == set(parrot.SETTINGS)
+
+
+def _ranked(problem, setting):
+    """Scores under which the second setting finds everybody and the first nobody; no held-back anchor is seen."""
+    assert len(problem.anchors) == 44
+    return SparseAlignment(csr_array(np.eye(60) if setting == parrot.SETTINGS[1] else np.eye(60)[::-1].copy()))

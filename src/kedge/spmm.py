@@ -91,22 +91,31 @@ def multiply(rows: Rows, X: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Propagation:
-    """One linear step X -> keep X + gain M_1 ... M_k X."""
+    """One step X -> R = keep X + gain M_1 ... M_k X or, with a gate g [n, 1], X -> (1 - g) X + g R."""
 
     factors: tuple[Sparse, ...]
     keep: float = 0.0
     gain: float = 1.0
+    gate: Tensor | None = None
 
-    @property
-    def transposed(self) -> Propagation:
-        """The step that takes a gradient back."""
-        return Propagation(tuple(factor.transposed for factor in reversed(self.factors)), self.keep, self.gain)
+    def find(self, X: Tensor) -> Tensor:
+        """R, without a gradient."""
+        return self._mix(X, [factor.forward for factor in reversed(self.factors)])
 
-    def apply(self, X: Tensor) -> Tensor:
-        """The step itself, without a gradient."""
+    def hand_on(self, X: Tensor, found: Tensor) -> Tensor:
+        """What goes on of X and R."""
+        return found if self.gate is None else torch.lerp(X, found, self.gate)
+
+    def take_back(self, G: Tensor) -> Tensor:
+        """The gradient for X from that for the step's result."""
+        opened = G if self.gate is None else G * self.gate
+        back = self._mix(opened, [factor.backward for factor in self.factors])
+        return back if self.gate is None else back.add_(G).sub_(opened)
+
+    def _mix(self, X: Tensor, products: Sequence[Rows]) -> Tensor:
         Y = X
-        for factor in reversed(self.factors):
-            Y = multiply(factor.forward, Y)
+        for rows in products:
+            Y = multiply(rows, Y)
         if self.gain != 1:
             Y = Y.mul_(self.gain)
         return Y.add_(X, alpha=self.keep) if self.keep else Y
@@ -122,40 +131,63 @@ def cut_strips(X: Tensor) -> list[slice]:
     return [slice(first, last) for first, last in pairwise(bounds)]
 
 
-def _run(steps: Sequence[Propagation], X: Tensor) -> Tensor:
-    """All steps, strip by strip."""
-    products = sum(len(step.factors) for step in steps)
-    strips = cut_strips(X) if products > 1 else []  # for a single product, cutting costs what it saves
-    if len(strips) < 2:
-        return _run_strip(steps, X)
-    out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1])
-    for columns in strips:
-        out[:, columns] = _run_strip(steps, X[:, columns].contiguous())
-    return out
-
-
-def _run_strip(steps: Sequence[Propagation], X: Tensor) -> Tensor:
-    for step in steps:
-        X = step.apply(X)
-    return X
-
-
 class _Propagate(torch.autograd.Function):
-    """Linear, so nothing is kept for the way back."""
+    """All steps, strip by strip; what a gate needs on the way back is made again there, so that only X is kept."""
 
     @staticmethod
-    def forward(ctx: Any, X: Tensor, steps: tuple[Propagation, ...]) -> Tensor:
+    def forward(ctx: Any, X: Tensor, steps: tuple[Propagation, ...], *gates: Tensor) -> Tensor:
         ctx.steps = steps
-        return _run(steps, X)
+        ctx.save_for_backward(*((X,) if gates else ()))
+        strips = _strips(steps, X)
+        out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1]) if len(strips) > 1 else X
+        for columns in strips:
+            Y = X[:, columns].contiguous()
+            for step in steps:
+                Y = step.hand_on(Y, step.find(Y))
+            if len(strips) == 1:
+                return Y
+            out[:, columns] = Y
+        return out
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _run([step.transposed for step in reversed(ctx.steps)], gradients[0]), None
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        steps: tuple[Propagation, ...] = ctx.steps
+        G, kept = gradients[0], ctx.saved_tensors
+        of_gates = [torch.zeros_like(step.gate) for step in steps if step.gate is not None]
+        columns_at_once = _strips(steps, G)
+        out = G.new_empty(steps[0].factors[-1].shape[1], G.shape[1])
+        for columns in columns_at_once:
+            moved: list[Tensor] = []  # R - X of each gated step
+            if kept:
+                Y = kept[0][:, columns].contiguous()
+                for step in steps:
+                    found = step.find(Y)
+                    handed = step.hand_on(Y, found)
+                    if step.gate is not None:
+                        moved.append(found.sub_(Y))
+                    Y = handed
+            back, place = G[:, columns].contiguous(), len(moved)
+            for step in reversed(steps):
+                if step.gate is not None:
+                    place -= 1
+                    of_gates[place] += (back * moved[place]).sum(dim=1, keepdim=True)
+                back = step.take_back(back)
+            out[:, columns] = back
+        return (out, None, *of_gates)
+
+
+def _strips(steps: Sequence[Propagation], X: Tensor) -> list[slice]:
+    """For a single product, cutting costs what it saves."""
+    products = sum(len(step.factors) for step in steps)
+    return cut_strips(X) if products > 1 else [slice(0, X.shape[1])]
 
 
 def propagate(steps: Sequence[Propagation], X: Tensor) -> Tensor:
-    """X [n, d] taken through linear steps one after another, with its gradient for X."""
-    return cast(Tensor, _Propagate.apply(X, tuple(steps))) if steps else X  # type: ignore[no-untyped-call]
+    """X [n, d] taken through the steps one after another, with its gradient for X and for the gates."""
+    if not steps:
+        return X
+    gates = (step.gate for step in steps if step.gate is not None)
+    return cast(Tensor, _Propagate.apply(X, tuple(steps), *gates))  # type: ignore[no-untyped-call]
 
 
 def spmm(matrix: Sparse, X: Tensor) -> Tensor:

@@ -74,11 +74,16 @@ class MgcnConfig(Stage):
     )
     activation: Literal["none", "tanh", "relu"] = Field(default="none", description="what follows each convolution")
     skip: bool = Field(default=False, description="add each convolution's input to its output")
+    gate: Literal["learned", "fixed"] = Field(
+        default="learned",
+        description="how much of a level's output goes on, the rest being its input: learned, by the account's degree; "
+        "fixed, all of the simple level's and blend of the hypergraph's",
+    )
     blend: float = Field(
         default=0.33,
         ge=0,
         le=1,
-        description="how much of the hypergraph level's output goes on, the rest being its input; 1 as printed",
+        description="gate = fixed: how much of the hypergraph level's output goes on; 1 as printed",
     )
     transform: bool = Field(
         default=False, description="learn the matrices W and F; without them both levels only propagate"
@@ -118,7 +123,7 @@ class MgcnConfig(Stage):
     pool: int = Field(default=512, ge=1, description="noise accounts drawn at each step for all edges together")
     learning_rate: float = Field(default=0.05, gt=0, description="Adam's step size")
     clip: float = Field(default=10.0, gt=0, description="longest gradient taken as it is; longer ones are shortened")
-    steps: int = Field(default=150, ge=1, description="training steps at most")
+    steps: int = Field(default=300, ge=1, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -126,5 +131,11 @@ class MgcnConfig(Stage):
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=4, ge=1, description="looks without a better one before training stops")
+    patience: int = Field(default=20, ge=1, description="looks without a better one before training stops")
+    release: int = Field(
+        default=60,
+        ge=0,
+        description="steps at most in which the vectors learn on without the levels; kept only where the edges left "
+        "out gain by it; 0 takes none",
+    )
     refit: bool = Field(default=False, description="train again with all edges for the number of steps found")

@@ -31,12 +31,14 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "dropout": 0.0,
             "drop_edges": 0.0,
             "drop_hyperedges": 0.0,
+            "gate": "fixed",
             "blend": 1.0,
             "weighing": "mean",
             "negatives": 5,
             "learning_rate": 0.01,
             "steps": 300,
             "patience": 8,
+            "release": 0,
         },
         # Section 2.6: a fully connected network sees the two vectors one after the other. It says yes or no of single
         # pairs, which is all that the paper asks; candidates stand in the order that held-back anchors prefer.

@@ -94,6 +94,7 @@ def time_models(network: Network, dimensions: int, rounds: int) -> dict[str, flo
                 "activation": "relu",
                 "unit": False,
                 "fusion": "linear",
+                "gate": "fixed",
                 "blend": 1,
             }
         )

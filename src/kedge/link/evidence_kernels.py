@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-__all__ = ["LEAST_RATIO", "advance", "greedy", "hear", "say"]
+__all__ = ["LEAST_RATIO", "advance", "greedy", "hear", "join", "say"]
 
 LEAST_RATIO = 1.05  # a shared matched neighbour never speaks against a pair, however large the hubs
 _Array = NDArray[Any]
@@ -226,6 +226,16 @@ def hear(
             size = _push(out_values[u], out_columns[u], size, x, v)
             far_sizes[v] = _push(far_out_values[v], far_out_columns[v], far_sizes[v], x, u)
         sizes[u] = size
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def join(
+    accounts: _Array, scores: _Array, sizes: _Array, more_accounts: _Array, more_scores: _Array, more_sizes: _Array
+) -> None:
+    """Offer each account the candidates of another list of its."""
+    for u in range(len(sizes)):
+        for k in range(more_sizes[u]):
+            sizes[u] = _push(scores[u], accounts[u], sizes[u], more_scores[u, k], more_accounts[u, k])
 
 
 @njit(cache=True)  # type: ignore[untyped-decorator, unused-ignore]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.link.evidence_kernels import advance, hear, say
+from kedge.link.evidence_kernels import advance, hear, join, say
 from kedge.link.profile import Profile
 from kedge.types import FloatArray, IntArray, Network, Problem
 
@@ -69,6 +69,10 @@ class _Best:
         """(account, candidate, score) of all that were kept."""
         row, place = np.nonzero(self.accounts >= 0)
         return row, self.accounts[row, place], self.scores[row, place]
+
+    def take(self, other: _Best) -> None:
+        """The best of both lists, here; which list was first does not matter."""
+        join(self.accounts, self.scores, self.sizes, other.accounts, other.scores, other.sizes)
 
 
 def _cuts(
@@ -137,23 +141,32 @@ def one_round(
 
     shares = _cuts(*far_edges, belief[1], threads or numba.get_num_threads())
     if len(shares) == 1:
-        found = [listen(shares[0]).entries()]
+        of_left = listen(shares[0])
     else:
         _load_kernels()
         with ThreadPoolExecutor(len(shares)) as pool:
-            found = [best.entries() for best in pool.map(listen, shares)]
-    v, u, score = of_right.entries()
-    # A thread's list holds the best of its bands, so together they may hold more than `keep`: too many do no harm to
-    # beliefs, but must not depend on the number of threads.
-    row, column, value = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    left, right, scores = _best_of(row, column, value, keep) if len(found) > 1 else (row, column, value)
-    width = networks[1].n
-    keys, first_of = np.unique(np.concatenate([left * width + right, u * width + v]), return_index=True)
-    L = np.concatenate([scores, score])[first_of]
-    if len(problem.rejected):
-        ruled_out = np.isin(keys, problem.rejected[:, 0] * width + problem.rejected[:, 1])
-        keys, L = keys[~ruled_out], L[~ruled_out]
-    return csr_array((L, (keys // width, keys % width)), shape=P.shape)
+            of_left, *others = pool.map(listen, shares)
+        for other in others:
+            of_left.take(other)
+    return _union(of_left, of_right, problem)
+
+
+def _union(of_left: _Best, of_right: _Best, problem: Problem) -> csr_array:
+    """What either side kept, without what is ruled out."""
+    u, v, score = of_left.entries()
+    other_v, other_u, other_score = of_right.entries()
+    cells = np.concatenate([u, other_u]), np.concatenate([v, other_v])
+    values = np.concatenate([score, other_score])
+    shape = (problem.left.n, problem.right.n)
+    # A pair that both sides kept has the same score twice, and half of their sum is that score.
+    L, times = csr_array((values, cells), shape), csr_array((np.ones(len(values)), cells), shape)
+    L.data /= times.data
+    if len(problem.rejected) == 0:
+        return L
+    rows = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(L.indptr))
+    ruled_out = np.isin(rows * shape[1] + L.indices, problem.rejected[:, 0] * shape[1] + problem.rejected[:, 1])
+    kept = ~ruled_out
+    return csr_array((L.data[kept], (rows[kept], L.indices[kept])), shape)
 
 
 @cache
@@ -168,12 +181,3 @@ def _load_kernels() -> None:
     looks = Profile(nothing, nothing, nothing[0], nothing[0])
     P = csr_array(([1.0], ([0], [0])), shape=(2, 2))
     one_round(Problem(pair, pair, np.array([[0, 0]])), P, (0.5, 0.5), looks, csr_array((2, 2)), 1, threads=1)
-
-
-def _best_of(row: IntArray, column: IntArray, score: FloatArray, keep: int) -> tuple[IntArray, IntArray, FloatArray]:
-    """The `keep` best entries of each row, equal ones by the smaller column."""
-    order = np.lexsort((column, -score, row))
-    row, column, score = row[order], column[order], score[order]
-    starts = np.searchsorted(row, row, side="left")
-    kept = np.arange(len(row)) - starts < keep
-    return row[kept], column[kept], score[kept]

@@ -32,6 +32,6 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     """Both networks convolved by themselves, the right one moved into the left one's space (Eq. 11)."""
     need_anchors(problem, "gcn")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    changes = {"levels": "simple", "fusion": "linear"}
+    changes = {"levels": "simple", "fusion": "linear", "gate": "fixed", "release": 0}
     left, right = vectors_by_edges(problem, config, seeds, "gcn", changes, _everybody)
     return align_vectors(problem, left, right, config.pairing, seeds[2])

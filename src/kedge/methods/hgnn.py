@@ -33,6 +33,6 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
             return own
         return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
 
-    changes = {"levels": "hypergraph", "theta": "edge"}
+    changes = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
     left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
     return align_vectors(problem, left, right, config.pairing, seeds[2])

@@ -54,4 +54,5 @@ def embed(problem: Problem, config: Config, seeds: list[int]) -> tuple[FloatArra
         del side
         return Hypergraph(csr_array(np.ones((network.n, 1), np.float32)))
 
-    return vectors_by_edges(extend(problem), config, seeds, "pale", {"levels": "none", "dropout": 0.0}, nothing)
+    changes = {"levels": "none", "dropout": 0.0, "release": 0}
+    return vectors_by_edges(extend(problem), config, seeds, "pale", changes, nothing)

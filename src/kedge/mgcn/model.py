@@ -23,17 +23,23 @@ from kedge.types import Hypergraph, Network
 
 __all__ = ["Mgcn", "Operators", "prepare"]
 
+# The gates (a, b) to start from, simple and hypergraph: half and an eighth of a level's output goes on until more pays.
+_GATES = ((0.0, 0.0), (-2.0, 0.0))
 _MAX_CONCAT = 1000  # beyond this many hyperedges a d × d block each is a mistake, not a model
 
 
 @dataclass(frozen=True)
 class Operators:
-    """What stays constant while one part is trained: the sparse operators of both levels."""
+    """What stays constant while one part is trained: the sparse operators of both levels.
+
+    `standing` [n, 1] is log d_v less its mean, by which a learned gate differs between accounts.
+    """
 
     n: int
     hyperedges: int
     local: Sparse | tuple[Chunk, ...] | tuple[Block, ...]
     G: Sparse
+    standing: Tensor
     local_marks: Marks | None = None
     G_marks: Marks | None = None
 
@@ -70,18 +76,22 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
     else:
         local = chunks(A_hat, H)
     G = factor_theta(hypergraph, config.theta)
+    degrees = np.log(np.maximum(network.degrees, 1))
+    standing = torch.from_numpy((degrees - degrees.mean()).astype(np.float32)[:, None])
     if not config.drop_edges:
-        return Operators(network.n, hypergraph.hyperedges, local, G)
+        return Operators(network.n, hypergraph.hyperedges, local, G, standing)
     local_marks = mark(network, local) if isinstance(local, Sparse) else None
-    return Operators(network.n, hypergraph.hyperedges, local, G, local_marks, mark_memberships(network, hypergraph, G))
+    G_marks = mark_memberships(network, hypergraph, G)
+    return Operators(network.n, hypergraph.hyperedges, local, G, standing, local_marks, G_marks)
 
 
 class Mgcn(nn.Module):
     """X^K of Eq. 9 from X^0, with the deviations that `config` names.
 
-    `skip` adds each layer's input to its output; `blend` mixes what the hypergraph level finds with what it was given;
-    `transform = False` leaves out W, and F where there is only one
-    (they are I); `unit` makes the rows of X^K unit vectors times a learned length, with a learned bias in the logit.
+    `skip` adds each layer's input to its output. `gate` mixes what a level finds with what it was given: learned, by
+    g_v = σ(a + b (log d_v - mean log d)) with one a and b a level; fixed, by 1 for the simple level and `blend` for
+    the other. `transform = False` leaves out W, and F where there is only one (they are I); `unit` makes the rows of
+    X^K unit vectors times a learned length, with a learned bias in the logit.
     """
 
     def __init__(self, operators: Operators, config: MgcnConfig, start: Tensor, generator: torch.Generator) -> None:
@@ -100,6 +110,8 @@ class Mgcn(nn.Module):
                 self._add_simple(generator)
             if config.levels in ("both", "hypergraph") and config.transform:
                 self.W_h.append(_draw_square(config, generator))
+        learned = config.gate == "learned" and config.levels != "none"
+        self.gates = nn.Parameter(torch.tensor(_GATES), requires_grad=learned)
         self.log_length = nn.Parameter(torch.tensor(math.log(config.length)), requires_grad=config.unit)
         self.bias = nn.Parameter(torch.tensor(0.0), requires_grad=config.unit)
 
@@ -139,6 +151,27 @@ class Mgcn(nn.Module):
             G = whole.G_marks.hide(G, seen, 1.0)
         return local, G
 
+    def open(self, level: int) -> Tensor:
+        """How much of a level's output goes on at each account, [n, 1], where that is learned."""
+        a, b = self.gates[level]
+        return torch.sigmoid(a + b * self.operators.standing)
+
+    def _pass(self, level: int, X: Tensor, Y: Tensor) -> Tensor:
+        """What a level hands on of its input X and its output Y; 0 is the simple level, 1 the hypergraph's."""
+        config = self.config
+        Y = X + Y if config.skip else Y
+        if config.gate == "learned":
+            return torch.lerp(X, Y, self.open(level))
+        return Y if level == 0 else torch.lerp(X, Y, config.blend)
+
+    def _step(self, level: int, *factors: Sparse) -> Propagation:
+        """`_pass` for a level whose output is a product of sparse matrices and its input."""
+        config = self.config
+        if config.gate == "learned":
+            return Propagation(factors, float(config.skip), gate=self.open(level))
+        part = 1.0 if level == 0 else config.blend
+        return Propagation(factors, 1 - part + part * config.skip, part)
+
     def forward(self, generator: torch.Generator | None = None, seen: Tensor | None = None) -> Tensor:
         """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training.
 
@@ -153,23 +186,19 @@ class Mgcn(nn.Module):
         steps: list[Propagation] = []  # as long as nothing but propagation happens, it is put off and done at once
         if config.levels in ("both", "simple"):
             if linear and config.fusion == "linear":
-                steps += [Propagation((local,), keep=float(config.skip))] * config.layers
+                steps += [self._step(0, local)] * config.layers
             else:
                 for k in range(config.layers):
-                    Y = self._convolve_simple(k, X, local)
-                    X = X + Y if config.skip else Y
+                    X = self._pass(0, X, self._convolve_simple(k, X, local))
         if config.levels in ("both", "hypergraph"):
             weights = self._weigh_hyperedges(generator)
             if linear and weights is None:
-                keep = 1.0 if config.skip else 1 - config.blend
-                steps += [Propagation((G, G.transposed), keep, gain=config.blend)] * config.layers
+                steps += [self._step(1, G, G.transposed)] * config.layers
             else:
                 X, steps = propagate(steps, X), []
                 for k in range(config.layers):
                     W = self.W_h[k] if config.transform else None
-                    Y = convolve_hypergraph(G, X, W, config.activation, weights)
-                    Y = X + Y if config.skip else Y
-                    X = torch.lerp(X, Y, config.blend)
+                    X = self._pass(1, X, convolve_hypergraph(G, X, W, config.activation, weights))
         X = propagate(steps, X)
         if generator is not None:
             X = drop(X, config.drop_output, generator)

@@ -31,6 +31,7 @@ Verdict = Literal["trained", "collapsed", "nothing to learn"]
 VERDICTS: Final = ("trained", "collapsed", "nothing to learn")
 
 _CLEARLY = 0.97  # a fit has learnt something when its loss is below this share of the trivial one
+_FAR = 30.0  # how long free vectors are when the levels release them; a trained X^0 has a length of about 5
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Embedding:
 
     `ids` are the accounts' names; `vectors` float32 [n, d]; `losses` one a step; `trivial` the loss of vectors that
     say nothing; `auc` how well the edges left out are told from non-edges, None where none were left out; `steps` how
-    many the vectors took; `hypergraph` what the hyperedges were like.
+    many the vectors took, the last `released` of them without the levels; `hypergraph` what the hyperedges were like;
+    `gates` how much of the simple and of the hypergraph level's output goes on, a mean over accounts, where learned.
     """
 
     ids: pa.Array
@@ -51,6 +53,8 @@ class Embedding:
     steps: int
     checks: tuple[tuple[int, float], ...] = field(default=())
     hypergraph: Report | None = None
+    released: int = 0
+    gates: tuple[float, float] | None = None
 
     @property
     def trained(self) -> bool:
@@ -100,7 +104,7 @@ def embed(
     holdout = hold_out(network, settings.held_out, np.random.default_rng(seeds[0])) if settings.held_out else None
     seen = network if holdout is None else holdout.network
 
-    def run(part: Network, judge_by: Holdout | None, steps: int) -> Embedding:
+    def run(part: Network, judge_by: Holdout | None, steps: int, released: int) -> Embedding:
         drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors) if hypergraph is None else hypergraph
         if (said := report(drawn)).warning:
             warnings.warn(said.warning, DegenerateHypergraphWarning, stacklevel=3)
@@ -108,13 +112,17 @@ def embed(
         if X0 is not None and settings.start == "free":
             start = torch.from_numpy(np.array(X0, np.float32))
         fit = _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
+        if released and fit.trained:
+            fit = _release(fit, part, drawn, settings, judge_by, released, seeds[2], progress)
         return replace(fit, hypergraph=said)
 
-    first = run(seen, holdout, settings.steps)
+    # Only against edges left out can be told whether vectors gain by leaving the levels; given features are no start.
+    released = settings.release if holdout is not None and settings.start == "free" else 0
+    first = run(seen, holdout, settings.steps, released)
     if holdout is None or not settings.refit or not first.trained:
         return first
     # The edges left out have told how many steps to take; now they may be learnt from too.
-    again = run(network, None, first.steps)
+    again = run(network, None, first.steps - first.released, first.released)
     return replace(again, auc=first.auc, checks=first.checks)
 
 
@@ -160,7 +168,7 @@ def _fit(
     optimiser = Adam(parameters, settings.learning_rate)
     losses: list[float] = []
     checks: list[tuple[int, float]] = []
-    best: tuple[float, int, FloatArray] | None = None
+    best: tuple[float, int, FloatArray, tuple[float, float] | None] | None = None
     for step in range(1, steps + 1):
         seen = hide(edges.count, settings, drops)
         X = model(drops, seen)
@@ -183,13 +191,48 @@ def _fit(
             auc = area_under_curve(score_pairs(X_now, holdout.edges), score_pairs(X_now, holdout.non_edges))
             checks.append((step, auc))
             if best is None or auc > best[0]:
-                best = (auc, step, X_now)
+                best = (auc, step, X_now, _gates(model))
             elif step - best[1] >= settings.patience * settings.check_every:
                 break
-    auc_found, taken, vectors = best or (None, len(losses), _vectors(model, network))
+    auc_found, taken, vectors, gates = best or (None, len(losses), _vectors(model, network), _gates(model))
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], trivial, auc_found, vectors)
-    return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks))
+    return Embedding(network.ids, vectors, curve, trivial, auc_found, verdict, taken, tuple(checks), gates=gates)
+
+
+def _release(
+    fit: Embedding,
+    network: Network,
+    hypergraph: Hypergraph,
+    settings: MgcnConfig,
+    holdout: Holdout | None,
+    steps: int,
+    seed: int,
+    progress: Progress | None,
+) -> Embedding:
+    """The vectors as free ones, trained on without the levels; the fit as it was where the edges left out do not gain.
+
+    The levels make neighbours alike: good where edges are few or noisy, a bound where each account has edges enough.
+    """
+    taken = fit.steps
+    # Far from 0 vectors turn slowly under Adam's steps: what the levels found is not lost at once.
+    lengths = np.linalg.norm(fit.vectors, axis=1, keepdims=True)
+    scale = _FAR / np.maximum(lengths, 1e-12) if settings.unit else 1.0
+    alone = settings.model_copy(update={"levels": "none", "drop_edges": 0.0})
+    start = torch.from_numpy((fit.vectors * scale).astype(np.float32))
+
+    def tell(step: int, loss: float, trivial: float) -> None:
+        if progress is not None:
+            progress(len(fit.losses) + step, loss, trivial)
+
+    free = _fit(network, hypergraph, alone, start, holdout, steps, seed + 3, fit.trivial, tell)
+    if not free.trained or (fit.auc is not None and free.auc is not None and free.auc <= fit.auc):
+        return fit
+    checks = [(step, auc) for step, auc in fit.checks if step <= taken]
+    checks += [(taken + step, auc) for step, auc in free.checks]
+    losses = np.concatenate([fit.losses[:taken], free.losses])
+    kept = replace(free, losses=losses, checks=tuple(checks), gates=fit.gates)
+    return replace(kept, steps=taken + free.steps, released=free.steps)
 
 
 def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
@@ -199,6 +242,12 @@ def hide(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor
     seen = (torch.rand(edges + 1, generator=generator) >= settings.drop_edges).float()
     seen[-1] = 1.0
     return seen if seen[:-1].sum() < edges else None
+
+
+def _gates(model: Mgcn) -> tuple[float, float] | None:
+    if not model.gates.requires_grad:
+        return None
+    return model.open(0).mean().item(), model.open(1).mean().item()
 
 
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
