@@ -39,7 +39,7 @@ screenshots: $(STAMP) $(BROWSER)
 BENCHMARKS := startup reading synth_full_size synth_difficulty match_cost \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
 	accuracy few_anchors baselines pairing_choice methods_at_20k calibration \
-	part_cost cut_cost boundary_steps engines growth full_size far_beyond \
+	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
 	report_size review_speed review_kills review_fuzz review_order
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done

@@ -1,6 +1,6 @@
-"""CPU and memory of Algorithm 1 with its shared accounts, over growing planted networks: a cost for each edge.
+"""CPU and memory of Algorithm 1 with guests or shared accounts, and of the sketch: a cost for each edge.
 
-python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20] [--shared-by bridges]
+python benchmarks/cut_cost.py [--nodes 100000 300000] [--degree 20] [--shared-by border]
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ CHILD = """
 import json, sys, time
 from pathlib import Path
 import networkit, numpy as np
+from kedge.embedding.sketch import sketch_network
 from kedge.config import PartitionConfig
 from kedge.partition import partition, part_adjacency
 from kedge.store import NETWORK
@@ -29,9 +30,14 @@ network, before = NETWORK.load(Path(sys.argv[1])), high_water()
 began, config = time.process_time(), PartitionConfig(shared_by=sys.argv[2])
 parts, notes = partition(network, config, 0)
 cut = time.process_time() - began
-edges = sum(part_adjacency(network, parts, p, config)[1].nnz // 2 for p in range(parts.count))
+pieces = [part_adjacency(network, parts, p, config) for p in range(parts.count)]
+accounts, edges = sum(len(a) for a, _ in pieces), sum(A.nnz // 2 for _, A in pieces)
+memory, began = high_water() - before, time.process_time()
+sketch_network(network, 64, config.sketch_steps, 0)
+sketch = time.process_time() - began
 facts = {"parts": parts.count, "sizes": np.bincount(parts.part).tolist(), "trained": edges / network.edges}
-print(json.dumps(facts | {"cut": cut, "edges": network.edges, "mb": high_water() - before, "notes": notes}))
+facts |= {"accounts": accounts / network.n, "sketch": sketch, "sketch_mb": high_water() - before}
+print(json.dumps(facts | {"cut": cut, "edges": network.edges, "mb": memory, "notes": notes}))
 """
 
 
@@ -39,9 +45,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=[100_000, 300_000])
     parser.add_argument("--degree", type=int, default=20)
-    parser.add_argument("--shared-by", choices=["bridges", "paper"], default="bridges")
+    parser.add_argument("--shared-by", choices=["border", "bridges", "paper"], default="border")
     asked = parser.parse_args()
-    print("accounts | edges | parts | smallest | largest | edges trained / edges | CPU s | µs an edge | bytes an edge")
+    print(
+        "accounts | edges | parts | smallest | largest | accounts trained / accounts | edges trained / edges | CPU s | "
+        "µs an edge | bytes an edge | sketch (d 64) CPU s | µs an edge | MB with the sketch"
+    )
     for n in asked.nodes:
         with tempfile.TemporaryDirectory() as folder:
             path, edges = Path(folder) / "network", n * asked.degree // 2
@@ -50,8 +59,10 @@ def main() -> None:
             found = json.loads(measuring.measure_python(CHILD, str(path), asked.shared_by).said)
         sizes, m = found["sizes"], found["edges"]
         print(
-            f"{n:,} | {m:,} | {found['parts']} | {min(sizes):,} | {max(sizes):,} | {found['trained']:.2f} | "
-            f"{found['cut']:.1f} | {found['cut'] / m * 1e6:.2f} | {found['mb'] * 1e6 / m:.0f}",
+            f"{n:,} | {m:,} | {found['parts']} | {min(sizes):,} | {max(sizes):,} | {found['accounts']:.2f} | "
+            f"{found['trained']:.2f} | "
+            f"{found['cut']:.1f} | {found['cut'] / m * 1e6:.2f} | {found['mb'] * 1e6 / m:.0f} | "
+            f"{found['sketch']:.1f} | {found['sketch'] / m * 1e6:.1f} | {found['sketch_mb']:,.0f}",
             *found["notes"],
             flush=True,
         )

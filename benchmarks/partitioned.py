@@ -1,31 +1,62 @@
-"""MGCN whole against cut into parts, on the same pair: what cutting costs, and what boundary refinement gives back.
+"""MGCN whole against cut into parts, on the same pair: what cutting costs, and what gives it back.
 
-    python benchmarks/partitioned.py NETWORK [--n-max 12000] [--dimensions 128] [--alpha 0.9] [--train 0.2]
+    python benchmarks/partitioned.py NETWORK [--n-max 12000] [--dimensions 128] [--alpha 0.9] [--train 0.2] [--only ...]
 
-NETWORK (e.g. gemsec-deezer-hu) is cut into the paper's two sub-networks; every row is Hits@1, Hits@10 and MRR on the
-anchors that were not given. Settings are fixed beforehand; nothing is chosen by these figures.
+NETWORK (e.g. gemsec-deezer-hu's edges.tsv) is cut into the paper's two sub-networks; every row is Hits@1, Hits@10 and
+MRR on the anchors that were not given, by the vectors' cosine without a pair network. Each variant runs in a process of
+its own, for its CPU seconds and memory; those that differ only in what happens to the same parts take them from the
+first one's shelf, so their seconds leave out the training. Nothing is chosen by these figures.
 """
 
 from __future__ import annotations
 
 import argparse
-import time
+import sys
+import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
+from measuring import measure
 
 from kedge import evaluate
+from kedge.alignment import Alignment
 from kedge.config import Config, ReadConfig, resolve
+from kedge.embedding.sketch import put_beside, sketch_network
 from kedge.ingest import read_network
-from kedge.methods import METHODS
+from kedge.methods.embedded import lay_vectors
+from kedge.methods.mgcn import embed_both
+from kedge.store import DiskShelf
 from kedge.synth import subnetworks
-from kedge.types import Problem
+from kedge.types import IntArray, Problem
 from kedge.workshop import MemoryShelf, Workshop
+
+WHOLE = "partition.n_max=10000000"
+ALONE, BESIDE = "the sketch alone, nothing trained", "whole, its sketch beside"
+BRIDGES, PAPER = "partition.shared_by=bridges", "partition.shared_by=paper"
+VARIANTS = {
+    "whole": WHOLE,
+    ALONE: WHOLE,
+    BESIDE: WHOLE,
+    "cut from one sketch, boundary left alone": "partition.boundary_steps=0 partition.beside=0",
+    "cut from one sketch, boundary refined": "partition.beside=0",
+    "cut, refined, the sketch beside (default)": "",
+    "cut, shared bridges, boundary left alone": f"{BRIDGES} partition.boundary_steps=0",
+    "cut, shared bridges, refined (default before)": BRIDGES,
+    "cut, the paper's shared accounts and Eq. 12": f"{PAPER} partition.reconcile=paper partition.boundary_steps=0",
+    "cut, the paper's shared accounts, rotated, refined": PAPER,
+}
 
 
 class Hoard(MemoryShelf):
     """Keeps parts after their network is finished: the variants differ in what happens to the same parts."""
+
+    def drop(self, keys: Collection[str]) -> None:
+        """Not here."""
+
+
+class DiskHoard(DiskShelf):
+    """The same for variants that run in processes of their own."""
 
     def drop(self, keys: Collection[str]) -> None:
         """Not here."""
@@ -36,37 +67,56 @@ def main() -> None:
     parser.add_argument("network", type=Path)
     parser.add_argument("--n-max", type=int, default=12_000)
     parser.add_argument("--dimensions", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--steps", type=int, default=150)
     parser.add_argument("--alpha", type=float, default=0.9)
     parser.add_argument("--train", type=float, default=0.2)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", choices=list(VARIANTS), default=list(VARIANTS))
+    parser.add_argument("--shelf", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.shelf:
+        print(run_one(asked, asked.only[0]))
+        return
+    print("variant | CPU s | MB at most | hits1 | hits10 | mrr", flush=True)
+    with tempfile.TemporaryDirectory() as shelf:
+        for variant in asked.only:
+            words = [sys.executable, __file__, *sys.argv[1:], "--only", variant, "--shelf", shelf]
+            found = measure(*words)
+            print(f"{variant} | {found.cpu_seconds:.0f} | {found.peak_mb:,.0f} | {found.said.strip()}", flush=True)
+
+
+def run_one(asked: argparse.Namespace, variant: str) -> str:
+    """One variant, here; its figures as a row's last cells."""
     network, _ = read_network(asked.network, ReadConfig())
     pair = subnetworks(network, asked.alpha, asked.alpha, asked.seed)
     anchors = pair.anchors[np.random.default_rng(asked.seed).permutation(len(pair.anchors))]
     known, test = np.split(anchors, [round(asked.train * len(anchors))])
     problem = Problem(pair.left, pair.right, known)
-    print(f"{network.n:,} accounts, {network.edges:,} edges; {len(known):,} anchors given, {len(test):,} held out")
-    shelf = Hoard()
-    base = [f"mgcn.dimensions={asked.dimensions}", f"mgcn.steps={asked.steps}", "engine.name=serial"]
-    cut = [*base, f"partition.n_max={asked.n_max}", "partition.boundary_steps=0"]
-    variants = {
-        "whole": [*base, f"partition.n_max={network.n}"],
-        "cut, boundary left alone": cut,
-        "cut, boundary refined (default)": cut[:-1],
-        "cut, the paper's shared accounts and Eq. 12": [*cut, "partition.shared_by=paper", "partition.reconcile=paper"],
-        "cut, the paper's shared accounts, rotated, refined": [*cut[:-1], "partition.shared_by=paper"],
-    }
-    print("variant | CPU s | hits1 | hits10 | mrr")
-    for name, settings in variants.items():
-        show(name, problem, test, resolve(assignments=settings), asked.seed, Workshop(shelf))
+    said = f"{pair.left.n:,} and {pair.right.n:,} accounts, {pair.left.edges:,} and {pair.right.edges:,} edges; "
+    print(f"{said}{len(known):,} anchors given, {len(test):,} held out", file=sys.stderr)
+    settings = [f"mgcn.dimensions={asked.dimensions}", f"mgcn.steps={asked.steps}", "engine.name=serial"]
+    config = resolve(assignments=[*settings, f"partition.n_max={asked.n_max}", *VARIANTS[variant].split()])
+    return figures(align(problem, config, asked.seed, variant, Workshop(DiskHoard(asked.shelf, print))), test)
 
 
-def show(name: str, problem: Problem, test: np.ndarray, config: Config, seed: int, workshop: Workshop) -> None:
-    began = time.process_time()
-    found = evaluate.ranking(METHODS["mgcn"](problem, config, seed, workshop), test)
-    spent = time.process_time() - began
-    print(f"{name} | {spent:.0f} | {found['hits1']:.4f} | {found['hits10']:.4f} | {found['mrr']:.4f}", flush=True)
+def align(problem: Problem, config: Config, seed: int, variant: str, workshop: Workshop) -> Alignment:
+    """Cosines of MGCN's vectors; for two variants of the sketch's, by itself or beside vectors of whole networks."""
+    made = () if variant == ALONE else embed_both(problem, config, seed, workshop)
+    if variant not in (ALONE, BESIDE):
+        return lay_vectors(problem, made[0].vectors, made[1].vectors, seed)
+    d, steps, weight = config.mgcn.dimensions, config.partition.sketch_steps, config.partition.beside
+    sides = [
+        sketch_network(network, d, steps, seed + side) for side, network in enumerate((problem.left, problem.right))
+    ]
+    if variant == BESIDE:
+        sides = [put_beside(S, one.vectors, weight) for S, one in zip(sides, made, strict=True)]
+    return lay_vectors(problem, sides[0], sides[1], seed)
+
+
+def figures(alignment: Alignment, test: IntArray) -> str:
+    """Hits@1, Hits@10 and MRR on pairs that were not given."""
+    found = evaluate.ranking(alignment, test)
+    return f"{found['hits1']:.4f} | {found['hits10']:.4f} | {found['mrr']:.4f}"
 
 
 if __name__ == "__main__":

@@ -125,8 +125,46 @@ def test_the_papers_shared_accounts_are_those_of_highest_degree_with_all_edges(s
 
 def test_anchored_accounts_are_shared_first_on_request(social):
     anchors = np.arange(100, 115)
-    parts, _ = partition(social, config(anchors_first=True), 0, anchors)
+    parts, _ = partition(social, config(anchors_first=True, shared_by="bridges"), 0, anchors)
     assert set(anchors) <= set(parts.shared)
+
+
+def oracle_guests(network: Network, members: set[int], count: int, first: set[int]) -> set[int]:
+    """Account by account: anchors first, then most edges into the part, then fewest edges, then the lowest number."""
+    A = network.adjacency.toarray()
+    worth = []
+    for v in range(network.n):
+        into = sum(1 for u in members if A[v, u])
+        if v not in members and into > 0:
+            worth.append((v not in first, -into, int(network.degrees[v]), v))
+    return {row[-1] for row in sorted(worth)[:count]}
+
+
+@pytest.mark.parametrize("anchors_first", [False, True])
+def test_guests_are_the_neighbours_with_most_edges_into_the_part(social, anchors_first):
+    settings, anchors = config(shared=25, anchors_first=anchors_first), np.arange(0, social.n, 7)
+    parts, _ = partition(social, settings, 0, anchors)
+    assert len(parts.shared) == 0
+    first = set(anchors.tolist()) if anchors_first else set()
+    for p in range(parts.count):
+        members = set(parts.members(p).tolist())
+        accounts, inside = part_adjacency(social, parts, p, settings, anchors)
+        guests = set(accounts.tolist()) - members
+        assert guests == oracle_guests(social, members, 25, first)
+        # Every edge with an end at home, and no edge between two guests.
+        for (i, j), weight in np.ndenumerate(inside.toarray()):
+            u, v = accounts[i], accounts[j]
+            at_home = u in members or v in members
+            assert weight == (social.adjacency[u, v] if at_home else 0)
+
+
+def test_guests_cost_at_most_each_cut_edge_twice(social):
+    settings = config(shared=social.n - 1)
+    parts, _ = partition(social, settings, 0)
+    trained = sum(part_adjacency(social, parts, p, settings)[1].nnz for p in range(parts.count))
+    rows = np.repeat(np.arange(social.n), social.degrees)
+    across = (parts.part[rows] != parts.part[social.adjacency.indices]).sum()
+    assert trained == social.adjacency.nnz + across
 
 
 def test_bridges_cost_fewer_edges_than_the_top_degrees(social):
@@ -139,7 +177,7 @@ def test_bridges_cost_fewer_edges_than_the_top_degrees(social):
 
 
 def test_a_part_keeps_every_edge_of_its_own_members(social):
-    settings = config(shared=60, shared_edges=2)
+    settings = config(shared=60, shared_edges=2, shared_by="bridges")
     parts, _ = partition(social, settings, 0)
     for p in range(parts.count):
         accounts, inside = part_adjacency(social, parts, p, settings)

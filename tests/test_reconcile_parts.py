@@ -7,7 +7,7 @@ import pytest
 
 from kedge.config import resolve
 from kedge.embedding import embed_network, refine_boundary
-from kedge.reconcile.parts import PartVectors, paper_map, procrustes_map, reconcile_parts
+from kedge.reconcile.parts import PartVectors, lay_on_sketch, paper_map, procrustes_map, reconcile_parts
 from kedge.synth import planted
 from kedge.types import Network
 
@@ -58,6 +58,38 @@ def test_a_shared_account_leans_to_the_part_that_knew_more_of_its_edges():
     two = PartVectors(np.array([1, 2]), np.array([[2.0], [2.0]], np.float32), np.array([1, 1]))
     laid = reconcile_parts([one, two], home, shared, "paper")
     assert laid.vectors[2, 0] == pytest.approx((9 * 1.0 + 1 * 2.0) / 10, abs=0.01)
+
+
+@pytest.mark.parametrize("how", ["procrustes", "paper"])
+def test_parts_laid_on_a_sketch_need_no_shared_accounts(how):
+    rng = np.random.default_rng(4)
+    truth = rng.normal(size=(90, 4)).astype(np.float32)
+    home = np.repeat([0, 1, 2], 30)
+    parts = []
+    for p in range(3):
+        guests = rng.choice(np.flatnonzero(home != p), 5, replace=False)
+        accounts = np.union1d(np.flatnonzero(home == p), guests)
+        seen = (truth[accounts] @ rotation(rng, 4)).astype(np.float32)
+        seen[home[accounts] != p] = 99.0  # what a part thinks of its guests does not count
+        parts.append(PartVectors(accounts, seen, np.ones(len(accounts))))
+    laid = lay_on_sketch(parts, home, truth, how)
+    if how == "procrustes":
+        assert laid.vectors == pytest.approx(truth, abs=1e-4)
+        assert laid.residuals == pytest.approx(0, abs=1e-5)
+    else:
+        cosines = (laid.vectors * truth).sum(axis=1)
+        assert (cosines > 0).mean() > 0.95, "Eq. 12 asks for the right side of the sketch, no more"
+
+
+def test_a_part_that_does_not_fit_the_sketch_is_named():
+    rng = np.random.default_rng(5)
+    truth, home = rng.normal(size=(400, 4)), np.repeat([0, 1], 200)
+    parts = [
+        PartVectors(np.arange(200), truth[:200] @ rotation(rng, 4), np.ones(200)),
+        PartVectors(np.arange(200, 400), rng.normal(size=(200, 4)), np.ones(200)),
+    ]
+    laid = lay_on_sketch(parts, home, truth)
+    assert [note.partition(" (")[0] for note in laid.notes] == ["part 1"]
 
 
 def test_one_part_is_itself():

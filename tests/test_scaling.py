@@ -29,7 +29,7 @@ from kedge.workshop import MemoryShelf, Piece, Workshop
 SMALL = [
     *"mgcn.dimensions=8 mgcn.steps=60 mgcn.learning_rate=0.05".split(),
     *"partition.n_max=150 partition.n_min=30 partition.shared=20".split(),
-    "mgcn.drop_edges=0",  # so few steps on so few edges need to see them all
+    *"mgcn.drop_edges=0 partition.sketch_length=1".split(),  # so few steps need all edges, and to move far
 ]
 WORDS = ["--method", "mgcn", *(word for setting in SMALL for word in ("--set", setting))]
 NOBODY = np.empty(0, np.int64)
@@ -280,7 +280,7 @@ def test_a_clique_and_thousands_of_tiny_components_are_cut_and_named():
     crumbs = Network.from_edges([(i, i + 1) for i in range(0, 3000, 2)], 3000)
     settings = config("partition.n_max=1200", "partition.n_min=100", "mgcn.steps=5", "mgcn.held_out=0")
     made = embed_networks([Source(crumbs, NOBODY, 0, "crumbs")], settings)[0]
-    assert made.vectors.shape == (3000, 8)
+    assert made.vectors.shape == (3000, 16), "the sketch's columns and the parts'"
     assert made.parts.count >= 3
     small = config("partition.n_max=80", "partition.n_min=10", "mgcn.held_out=0")
     heard: list[str] = []
@@ -310,8 +310,10 @@ def test_a_shelf_keeps_pieces_exactly(tmp_path):
 
 
 def test_a_network_that_taught_nothing_is_refused_by_name():
+    # From a sketch even no training at all would know something.
+    untaught = config("mgcn.learning_rate=1e-9", "mgcn.steps=3", "partition.shared_by=bridges")
     with pytest.raises(KedgeError, match=r"the embedding of part 1 of the network collapsed"):
-        embed_network(communities(300, 6, 0.15, 0.01, 0), config("mgcn.learning_rate=1e-9", "mgcn.steps=3"), 0, NOBODY)
+        embed_network(communities(300, 6, 0.15, 0.01, 0), untaught, 0, NOBODY)
 
 
 def test_a_part_that_taught_nothing_does_not_cost_the_others():

@@ -21,17 +21,30 @@ class PartitionConfig(Stage):
         default="edges",
         description="where small parts go: to the part with most edges to them, or (paper) to a random one",
     )
-    shared: int = Field(default=1_000, ge=0, description="N: accounts that stand in every part")
-    shared_by: Literal["bridges", "paper"] = Field(
-        default="bridges",
-        description="which accounts are shared: those that touch most parts, or (paper) the top degrees",
+    shared: int = Field(
+        default=1_000, ge=0, description="N: accounts that stand in every part; border: guests of a part at most"
+    )
+    shared_by: Literal["border", "bridges", "paper"] = Field(
+        default="border",
+        description="what parts have in common: a sketch of the whole network and their neighbours as guests (border), "
+        "or shared accounts: those that touch most parts (bridges), the top degrees (paper)",
     )
     shared_edges: int = Field(
         default=16, ge=1, description="bridges: edges to other shared accounts that each keeps outside its own part"
     )
-    anchors_first: bool = Field(default=False, description="take anchored accounts as shared ones first")
+    anchors_first: bool = Field(default=False, description="take anchored accounts as shared ones or guests first")
     reconcile: Literal["procrustes", "paper"] = Field(
-        default="procrustes", description="how parts are laid over each other: by rotation, or by Eq. 12 as printed"
+        default="procrustes",
+        description="how parts are laid over each other: by rotation, or by Eq. 12 as printed",
+    )
+    sketch_steps: int = Field(default=8, ge=0, description="border: how often the sketch is smoothed over the network")
+    sketch_length: float = Field(
+        default=8.0, gt=0, description="border: how long a part's first vectors are; the longer, the less they move"
+    )
+    beside: float = Field(
+        default=0.3,
+        ge=0,
+        description="border: weight of the d columns learnt in a part beside the sketch's d; 0 leaves out the sketch's",
     )
     boundary_steps: int = Field(
         default=8, ge=0, description="how often accounts move towards their neighbours in other parts at the end"

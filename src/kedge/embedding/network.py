@@ -1,6 +1,6 @@
 """Whole networks: cut where they are larger than one part, trained part by part, laid together.
 
-    plan (Algorithm 1, shared accounts) -> train parts (Eq. 1-10) -> one space (Eq. 12) -> boundary refinement
+    plan (Algorithm 1, sketch, guests) -> train parts (Eq. 1-10) -> one space (Eq. 12) -> boundary refinement
 
 The parts of all networks go to the engine together, the largest first, so that no core waits for a network's last
 part. Every part is put on the shelf as soon as it is trained, and the finished network in its parts' place.
@@ -9,19 +9,19 @@ part. Every part is put on the shelf as soon as it is trained, and the finished 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from kedge.config import Config
 from kedge.embedding.boundary import refine_boundary
-from kedge.embedding.part import PartFit, PartJob, digest, hyperedges, key_of, megabytes, train_alone, train_part
+from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train_part
+from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
+from kedge.embedding.sketch import put_beside
 from kedge.engine import make_engine, refuse_too_large
 from kedge.errors import KedgeError
-from kedge.partition import part_adjacency, partition
-from kedge.reconcile.parts import PartVectors, reconcile_parts
+from kedge.reconcile.parts import PartVectors, lay_on_sketch, reconcile_parts
 from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
 from kedge.workshop import Piece, Shelf, Workshop
 
@@ -29,22 +29,9 @@ __all__ = ["NetworkVectors", "Source", "embed_network", "embed_networks", "recal
 
 
 @dataclass(frozen=True)
-class Source:
-    """A network to embed, its anchored accounts, where its randomness starts, and its name for people.
-
-    A network with a hypergraph of its own is embedded whole, since hyperedges may join any of its accounts.
-    """
-
-    network: Network
-    anchors: IntArray
-    seed: int
-    name: str = "the network"
-    hypergraph: Hypergraph | None = None
-
-
-@dataclass(frozen=True)
 class NetworkVectors:
-    """Vectors [n, d] of a whole network, its parts, how well each fits the others and was trained, and notes.
+    """Vectors [n, d] of a whole network ([n, 2d] with its sketch beside), its parts, how well each fits
+    the others and was trained, and notes.
 
     `losses` has a curve a part, `trivial` the loss of saying nothing, `auc` the judgement on edges left out (None where
     none were), `steps` what each part's vectors took, `hyperedges` what they were like.
@@ -91,18 +78,6 @@ class NetworkVectors:
         )
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How one network is to be embedded: its parts' accounts and jobs, and the key of each job."""
-
-    source: Source
-    parts: Parts
-    accounts: tuple[IntArray, ...]
-    jobs: tuple[PartJob, ...]
-    keys: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
 def embed_network(
     network: Network,
     config: Config,
@@ -121,11 +96,12 @@ def embed_networks(
 ) -> tuple[NetworkVectors, ...]:
     """MGCN on networks of any size; what lies on the workshop's shelf is not trained again."""
     workshop = workshop or Workshop()
-    keys = [_key_of_network(source, config) for source in sources]
+    keys = [key_of_network(source, config) for source in sources]
     made = {key: NetworkVectors.of(piece) for key in keys if (piece := workshop.shelf.get(key)) is not None}
-    plans = {key: _plan(source, config) for key, source in zip(keys, sources, strict=True) if key not in made}
+    plans = {key: make_plan(source, config) for key, source in zip(keys, sources, strict=True) if key not in made}
     for plan in plans.values():
-        _describe(plan, workshop)
+        for note in (*plan.notes, *([describe(plan)] if plan.parts.count > 1 else [])):
+            workshop.progress.note(note)
     fits = _train(list(plans.values()), config, workshop)
     for key, plan in plans.items():
         made[key] = _assemble(plan, [fits[part] for part in plan.keys], config)
@@ -138,74 +114,12 @@ def embed_networks(
 
 def recall_networks(sources: Sequence[Source], config: Config, shelf: Shelf) -> tuple[NetworkVectors, ...] | None:
     """The vectors as they lie on the shelf; None where one network's are missing, since nothing is trained here."""
-    pieces = [shelf.get(_key_of_network(source, config)) for source in sources]
+    pieces = [shelf.get(key_of_network(source, config)) for source in sources]
     found = tuple(NetworkVectors.of(piece) for piece in pieces if piece is not None)
     return found if len(found) == len(sources) else None
 
 
-def _looks_at_anchors(config: Config) -> bool:
-    return "anchor" in config.hypergraph.builders.split("+")
-
-
-def _key_of_network(source: Source, config: Config) -> str:
-    """All that a network's vectors depend on; anchors only where something looks at them."""
-    A = source.network.adjacency
-    used = _looks_at_anchors(config) or config.partition.anchors_first
-    stages = (config.mgcn, config.hypergraph, config.partition)
-    settings = ["network", *(stage.model_dump(mode="json") for stage in stages), source.seed]
-    known = np.sort(source.anchors) if used else np.empty(0, np.int64)
-    return digest(settings, A.indptr, A.indices, A.data, known, *hyperedges(source.hypergraph))
-
-
-def _plan(source: Source, config: Config) -> _Plan:
-    network, name = source.network, source.name
-    if source.hypergraph is None:
-        parts, said = partition(network, config.partition, source.seed, source.anchors)
-    else:
-        parts, said = Parts(np.zeros(network.n, np.int64), np.empty(0, np.int64)), ()
-    notes = [f"{name}: {note}" for note in said]
-    pieces: list[tuple[IntArray, csr_array]] = [(np.arange(network.n), network.adjacency)]
-    seeds = [source.seed]
-    if parts.count > 1:
-        pieces = [part_adjacency(network, parts, p, config.partition) for p in range(parts.count)]
-        seeds = [int(s) for s in np.random.SeedSequence(source.seed).generate_state(parts.count)]
-    jobs = []
-    for p, (accounts, adjacency) in enumerate(pieces):
-        label = name if parts.count <= 1 else f"part {p + 1} of {name}"
-        inside = np.flatnonzero(np.isin(accounts, source.anchors))
-        jobs.append(_job(adjacency, config, seeds[p], inside, label, parts.count > 1, notes))
-    if source.hypergraph is not None:
-        jobs = [replace(jobs[0], hypergraph=source.hypergraph)]
-    keys = tuple(key_of(job) for job in jobs)
-    return _Plan(source, parts, tuple(accounts for accounts, _ in pieces), tuple(jobs), keys, tuple(notes))
-
-
-def _job(
-    adjacency: csr_array, config: Config, seed: int, anchors: IntArray, label: str, one_of_many: bool, notes: list[str]
-) -> PartJob:
-    """A part's job; one of many parts without anchors has hyperedges around every account instead."""
-    if not _looks_at_anchors(config):
-        return PartJob(adjacency, config, seed, np.empty(0, np.int64), label)
-    if len(anchors) == 0 and one_of_many:
-        notes.append(f"{label} holds no anchors: its hyperedges stand around all its accounts")
-        names = ["neighbourhood" if name == "anchor" else name for name in config.hypergraph.builders.split("+")]
-        drawn = config.hypergraph.model_copy(update={"builders": "+".join(dict.fromkeys(names))})
-        config = config.model_copy(update={"hypergraph": drawn})
-    return PartJob(adjacency, config, seed, anchors, label)
-
-
-def _describe(plan: _Plan, workshop: Workshop) -> None:
-    for note in plan.notes:
-        workshop.progress.note(note)
-    if plan.parts.count > 1:
-        sizes = np.bincount(plan.parts.part)
-        workshop.progress.note(
-            f"{plan.source.name} is cut into {len(sizes):,} parts of {sizes.min():,} to {sizes.max():,} accounts, "
-            f"{len(plan.parts.shared):,} accounts stand in all of them"
-        )
-
-
-def _train(plans: Sequence[_Plan], config: Config, workshop: Workshop) -> dict[str, PartFit]:
+def _train(plans: Sequence[Plan], config: Config, workshop: Workshop) -> dict[str, PartFit]:
     """Every part's fit by its key: from the shelf, or trained now and put there."""
     shelf, progress = workshop.shelf, workshop.progress
     jobs = {key: job for plan in plans for key, job in zip(plan.keys, plan.jobs, strict=True)}
@@ -242,7 +156,7 @@ def _train_and_tell(job: PartJob, done: int, total: int, workshop: Workshop) -> 
     return train_alone(job, tell)
 
 
-def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVectors:
+def _assemble(plan: Plan, fits: Sequence[PartFit], config: Config) -> NetworkVectors:
     """Phase 1 (Eq. 12), then the edges between parts; refused where no part has learnt anything of its edges."""
     settings, network, parts = config.partition, plan.source.network, plan.parts
     collapsed = [(job.name, fit) for job, fit in zip(plan.jobs, fits, strict=True) if fit.collapsed]
@@ -257,9 +171,15 @@ def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVe
         PartVectors(accounts, fit.vectors, np.diff(job.adjacency.indptr))
         for accounts, fit, job in zip(plan.accounts, fits, plan.jobs, strict=True)
     ]
-    laid = reconcile_parts(learnt, parts.part, parts.shared, settings.reconcile)
+    if plan.sketch is None:
+        laid = reconcile_parts(learnt, parts.part, parts.shared, settings.reconcile)
+    else:
+        laid = lay_on_sketch(learnt, parts.part, plan.sketch, settings.reconcile)
+    vectors = refine_boundary(network, parts.part, laid.vectors, settings.boundary_steps)
+    if plan.sketch is not None and settings.beside:
+        vectors = put_beside(plan.sketch, vectors, settings.beside)
     return NetworkVectors(
-        vectors=refine_boundary(network, parts.part, laid.vectors, settings.boundary_steps),
+        vectors=vectors,
         parts=parts,
         residuals=laid.residuals,
         losses=tuple(fit.losses for fit in fits),
@@ -271,7 +191,7 @@ def _assemble(plan: _Plan, fits: Sequence[PartFit], config: Config) -> NetworkVe
     )
 
 
-def _said_of_hyperedges(plan: _Plan, fits: Sequence[PartFit]) -> Iterator[str]:
+def _said_of_hyperedges(plan: Plan, fits: Sequence[PartFit]) -> Iterator[str]:
     """Which parts have hyperedges that say nothing; a whole network's trainer has warned of that already."""
     if plan.parts.count > 1:
         for job, fit in zip(plan.jobs, fits, strict=True):

@@ -40,6 +40,7 @@ class PartJob:
     anchors: IntArray
     name: str
     hypergraph: Hypergraph | None = None  # the user's own, in place of one drawn from the edges
+    first: FloatArray | None = None  # X^0 in the whole network's coordinates, in place of a random one
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def digest(settings: Any, *arrays: NDArray[Any]) -> str:
 
 
 def key_of(job: PartJob) -> str:
-    """The content of a job: settings, seed, edges and anchors; not its name, nor where it runs."""
+    """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs."""
     settings = [
         "part",
         job.config.mgcn.model_dump(mode="json"),
@@ -90,7 +91,8 @@ def key_of(job: PartJob) -> str:
         job.seed,
     ]
     A = job.adjacency
-    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph))
+    first = () if job.first is None else (job.first,)
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph), *first)
 
 
 def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
@@ -121,7 +123,7 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
 
     n = job.adjacency.shape[0]
     network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
-    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors, hypergraph=job.hypergraph)
+    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors, hypergraph=job.hypergraph, X0=job.first)
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
     said = None if fit.hypergraph is None else asdict(fit.hypergraph)

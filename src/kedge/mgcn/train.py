@@ -81,12 +81,14 @@ def embed(
     hypergraph: Hypergraph | None = None,
     features: FloatArray | None = None,
     anchors: IntArray | None = None,
+    X0: FloatArray | None = None,
 ) -> Embedding:
     """Vectors of one network by MGCN (Eq. 1-10), with `config.mgcn` and `config.hypergraph`.
 
     `progress(step, loss, trivial loss)` is called after each step. A `hypergraph` of one's own takes the place of the
     built ones, for training and final vectors alike; `features` [n, f] are needed for `start = "given"`, `anchors`
-    (accounts of this network) for the anchor hypergraph.
+    (accounts of this network) for the anchor hypergraph. `X0` [n, d] is where X^0 of `start = "free"` begins, in place
+    of a random draw.
     """
     settings = config.mgcn
     if features is not None:
@@ -107,6 +109,8 @@ def embed(
         if (said := report(drawn)).warning:
             warnings.warn(said.warning, DegenerateHypergraphWarning, stacklevel=3)
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
+        if X0 is not None and settings.start == "free":
+            start = torch.from_numpy(np.array(X0, np.float32))
         fit = _fit(part, drawn, settings, start, judge_by, steps, seeds[2], weights, progress)
         if released and fit.trained:
             fit = _release(fit, part, drawn, settings, judge_by, released, seeds[2], progress)

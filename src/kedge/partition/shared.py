@@ -1,8 +1,11 @@
-"""Shared accounts: N of them stand in every part, so that the parts' spaces can be laid over each other (Eq. 12).
+"""What parts have in common beyond their own accounts, so that their spaces can be laid over each other.
 
-`paper`: the N accounts of highest degree with all their edges. In heavy-tailed networks these are one dense core, which
-is then copied into every part and trained again there. `bridges` (default): the N accounts whose neighbours lie in most
-parts; where two of them are guests in a part, only the edges that one of them counts among its `shared_edges` rarest.
+`border` (default): a sketch of the whole network does that (see kedge.embedding.sketch); a part's guests are the N
+accounts outside with most edges into it, with these edges only. The other two have N shared accounts in every part, for
+Eq. 12. `paper`: the N accounts of highest degree with all their edges. In heavy-tailed networks these are one dense
+core, which is then copied into every part and trained again there. `bridges`: the N accounts whose neighbours lie in
+most parts; where two of them are guests in a part, only the edges that one of them counts among its `shared_edges`
+rarest.
 """
 
 from __future__ import annotations
@@ -14,17 +17,19 @@ from kedge.config import PartitionConfig
 from kedge.errors import KedgeError
 from kedge.types import IntArray, Network, Parts
 
-__all__ = ["choose_shared", "part_adjacency"]
+__all__ = ["choose_guests", "choose_shared", "part_adjacency"]
 
 
 def choose_shared(network: Network, part: IntArray, config: PartitionConfig, anchors: IntArray) -> IntArray:
-    """The shared accounts, ascending; none where there is one part."""
+    """The accounts shared by all parts, ascending; none where there is one part, or with `border`."""
     if part.max(initial=0) == 0 or config.shared == 0:
         return np.empty(0, np.int64)
     if config.shared >= network.n:
         raise KedgeError(
             f"partition.shared {config.shared} is not below the {network.n} accounts of the network", remedy="lower it"
         )
+    if config.shared_by == "border":
+        return np.empty(0, np.int64)
     if config.shared_by == "paper":
         worth = network.degrees.astype(np.float64)
     else:
@@ -45,8 +50,32 @@ def _parts_touched(network: Network, part: IntArray) -> IntArray:
     return np.diff(touched.indptr)
 
 
-def part_adjacency(network: Network, parts: Parts, p: int, config: PartitionConfig) -> tuple[IntArray, csr_array]:
-    """The accounts of part p, members and shared, ascending, and the edges to train on among them."""
+def choose_guests(
+    network: Network, members: IntArray, config: PartitionConfig, anchors: IntArray | None = None
+) -> IntArray:
+    """The N accounts outside with most edges into a part, ascending; among equals those with fewer edges elsewhere."""
+    edges = np.bincount(network.adjacency[members].indices, minlength=network.n)
+    edges[members] = 0
+    outside = np.flatnonzero(edges)
+    first = np.isin(outside, anchors) if config.anchors_first and anchors is not None else np.zeros(len(outside), bool)
+    order = np.lexsort((outside, network.degrees[outside], -edges[outside], ~first))
+    return np.sort(outside[order[: config.shared]])
+
+
+def part_adjacency(
+    network: Network, parts: Parts, p: int, config: PartitionConfig, anchors: IntArray | None = None
+) -> tuple[IntArray, csr_array]:
+    """The accounts of part p, members, shared and guests, ascending, and the edges to train on among them."""
+    if config.shared_by == "border":
+        members = parts.members(p)
+        accounts = np.union1d(members, choose_guests(network, members, config, anchors))
+        inside = csr_array(network.adjacency[accounts][:, accounts])
+        at_home = parts.part[accounts] == p
+        rows = np.repeat(np.arange(len(accounts)), np.diff(inside.indptr))
+        keep = at_home[rows] | at_home[inside.indices]
+        kept = csr_array((inside.data * keep, inside.indices, inside.indptr), shape=inside.shape)
+        kept.eliminate_zeros()
+        return accounts, kept
     accounts = np.union1d(parts.members(p), parts.shared)
     inside = csr_array(network.adjacency[accounts][:, accounts])
     if config.shared_by == "paper" or len(parts.shared) == 0:

@@ -5,6 +5,8 @@
 As printed it grows without bound with R. `procrustes` (default): the rotation R_p nearest to the reference, in closed
 form, once to the reference part and then twice to the mean of all, so that no one part's noise is everybody's measure.
 `paper`: the printed objective over matrices of the norm of a rotation, by projected gradient ascent.
+
+Where there is a sketch of the whole network, it is the reference, and every account of a part is shared with it.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ import numpy as np
 
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["PartVectors", "Reconciled", "paper_map", "procrustes_map", "reconcile_parts"]
+__all__ = ["PartVectors", "Reconciled", "lay_on_sketch", "paper_map", "procrustes_map", "reconcile_parts"]
 
 _MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors stay near 0.7 after rotation
 _PAPER_STEPS: Final = 200
+
+How = Literal["procrustes", "paper"]
 
 
 @dataclass(frozen=True)
@@ -66,8 +70,11 @@ def paper_map(X: FloatArray, Y: FloatArray) -> FloatArray:
     return R
 
 
+_FITS: Final = {"procrustes": procrustes_map, "paper": paper_map}
+
+
 def reconcile_parts(
-    parts: Sequence[PartVectors], home: IntArray, shared: IntArray, how: Literal["procrustes", "paper"] = "procrustes"
+    parts: Sequence[PartVectors], home: IntArray, shared: IntArray, how: How = "procrustes"
 ) -> Reconciled:
     """One space for all parts; `home[v]` is the part of account v.
 
@@ -83,7 +90,7 @@ def reconcile_parts(
     places = [np.searchsorted(part.accounts, shared) for part in parts]
     seen = [part.vectors[place] for part, place in zip(parts, places, strict=True)]
     reference = int(np.argmax([len(part.accounts) for part in parts]))
-    fit = procrustes_map if how == "procrustes" else paper_map
+    fit = _FITS[how]
     target = seen[reference]
     maps = [np.eye(d) if p == reference else fit(X, target) for p, X in enumerate(seen)]
     if how == "procrustes" and len(shared):
@@ -96,11 +103,34 @@ def reconcile_parts(
         trust = np.maximum(part.degrees, 1e-3)
         total[part.accounts] += trust[:, None] * (part.vectors @ R)
         weight[part.accounts] += trust
-    notes = tuple(
+    vectors = (total / np.maximum(weight, 1e-12)[:, None]).astype(np.float32)
+    return Reconciled(vectors, residuals, _misfits(parts, residuals))
+
+
+def lay_on_sketch(
+    parts: Sequence[PartVectors], home: IntArray, sketch: FloatArray, how: How = "procrustes"
+) -> Reconciled:
+    """Each part's own accounts moved onto their rows of the sketch [n, d]; guests are left to their own parts.
+
+    `procrustes`: argmin over orthogonal R_p of Σ_{v in p} |x_v R_p - s_v|². A residual is
+    1 - the correlation after that.
+    """
+    vectors = np.zeros((len(home), parts[0].vectors.shape[1]), np.float32)
+    residuals = np.zeros(len(parts))
+    for p, part in enumerate(parts):
+        own = home[part.accounts] == p
+        members, X = part.accounts[own], part.vectors[own]
+        vectors[members] = X @ _FITS[how](X, sketch[members])
+        fits = (_of_norm_one(vectors[members].astype(np.float64)) * _of_norm_one(sketch[members])).sum()
+        residuals[p] = 1 - float(fits)
+    return Reconciled(vectors, residuals, _misfits(parts, residuals))
+
+
+def _misfits(parts: Sequence[PartVectors], residuals: FloatArray) -> tuple[str, ...]:
+    return tuple(
         f"part {p} ({len(parts[p].accounts)} accounts) does not fit the others: residual {residuals[p]:.2f}"
         for p in np.flatnonzero(residuals > _MISFIT).tolist()
     )
-    return Reconciled((total / np.maximum(weight, 1e-12)[:, None]).astype(np.float32), residuals, notes)
 
 
 def _of_norm_one(X: FloatArray) -> FloatArray:
