@@ -23,7 +23,10 @@ def nearby_order(network: Network) -> IntArray:
 
 
 def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
-    """The same problem with account left[i] as number i, and right[j] as number j."""
+    """The same problem with account left[i] as number i, and right[j] as number j.
+
+    Hyperedges of the user's own are left out: evidence has no use for them.
+    """
     places = np.argsort(left), np.argsort(right)
 
     def moved(pairs: IntArray) -> IntArray:
@@ -39,6 +42,7 @@ def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
         right=next(networks),
         anchors=moved(problem.anchors),
         rejected=moved(problem.rejected),
+        hypergraphs=(None, None),
     )
 
 
