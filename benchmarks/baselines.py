@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
+
+from measuring import answer_within
 
 PEERS = {
     "common-neighbours": "Adamic-Adar",
@@ -128,22 +126,11 @@ def main() -> None:
         for method in [name for name in options.methods.split(",") if name] or list(METHODS):
             command = [sys.executable, __file__, "--data", str(options.data), "--seed", str(options.seed)]
             command += ["--one", pair, split, method, *(["--held-back"] if options.held_back else [])]
-            one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                check=False,
-                env=os.environ | one_thread,
-                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (options.limit, options.limit + 5)),
-            )
-            if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-                print(f"{pair} {method}: more than {options.limit} CPU s, left", flush=True)
+            row = answer_within(options.limit, *command)
+            if isinstance(row, str):
+                print(f"{pair} {method}: {row}", flush=True)
                 continue
-            if done.returncode:
-                print(f"{pair} {method}: {done.stderr.strip().splitlines()[-1]}", flush=True)
-                continue
-            row, peer = json.loads(done.stdout), {}
+            peer: dict[str, float] = {}
             if not options.held_back:
                 peer = peer_of(options.data, pair, split, method)
             cells = [f"{row[name]:.3f}" for name in ("hits1", "hits10", "mrr")] + [f"{row['cpu']:.1f}"]

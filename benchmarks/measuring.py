@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +47,25 @@ def measure(*command: str, env: dict[str, str] | None = None) -> Measured:
 def measure_python(code: str, *arguments: str, env: dict[str, str] | None = None) -> Measured:
     """The same for a piece of Python."""
     return measure(sys.executable, "-c", code, *arguments, env=env)
+
+
+def answer_within(limit: int, *command: str) -> dict[str, Any] | str:
+    """The JSON that a command prints, on one thread, or in a few words why there is none; `limit` CPU seconds."""
+    one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | one_thread,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)),
+    )
+    if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"more than {limit} CPU s, left"
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
 
 
 def own_peak_mb() -> float:

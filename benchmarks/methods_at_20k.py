@@ -11,15 +11,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import signal
-import subprocess
 import sys
 import time
 import warnings
 
-from measuring import own_peak_mb
+from measuring import answer_within, own_peak_mb
 
 
 def measure(accounts: int, method: str, settings: list[str]) -> dict[str, object]:
@@ -57,26 +53,14 @@ def main() -> None:
         return
     from kedge.methods import METHODS
 
-    one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     print("| method | CPU s | MB | Hits@1 | MRR |\n|---|---:|---:|---:|---:|")
     for method in [name for name in asked.methods.split(",") if name] or list(METHODS):
         command = [sys.executable, __file__, "--accounts", str(asked.accounts), "--one", method]
         command += [word for one in asked.set for word in ("--set", one)]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | one_thread,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (asked.limit, asked.limit + 5)),
-        )
-        if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-            print(f"| {method} | more than {asked.limit} | | | |", flush=True)
+        row = answer_within(asked.limit, *command)
+        if isinstance(row, str):
+            print(f"| {method} | {row} | | | |", flush=True)
             continue
-        if done.returncode:
-            print(f"| {method} | failed: {done.stderr.strip().splitlines()[-1]} | | | |", flush=True)
-            continue
-        row = json.loads(done.stdout)
         if "refused" in row:
             print(f"| {method} | refused: {row['refused']} | | | |", flush=True)
             continue
