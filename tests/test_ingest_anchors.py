@@ -86,7 +86,7 @@ def test_test_pairs_that_are_anchors_are_left_out_of_the_evaluation():
 def test_a_test_pair_cannot_be_reached_from_a_problem():
     split = Split(Problem(LEFT, RIGHT, np.array([[0, 0]])), np.array([[1, 1]]))
     fields = {f.name for f in dataclasses.fields(Problem)}
-    assert fields == {"left", "right", "anchors", "rejected"}
+    assert fields == {"left", "right", "anchors", "rejected", "hypergraphs"}
     assert not any(getattr(split.problem, name) is split.test for name in fields)
 
 
