@@ -42,6 +42,10 @@ class Rows:
             torch.from_numpy(matrix.data.astype(np.float32)),
         )
 
+    def scaled(self, by: float | Tensor) -> Rows:
+        """The same places with values times `by`, a number or one for each entry."""
+        return self if isinstance(by, float) and by == 1 else Rows(self.offsets, self.indices, self.values * by)
+
 
 @dataclass(frozen=True)
 class Sparse:
@@ -98,27 +102,50 @@ class Propagation:
     gain: float = 1.0
     gate: Tensor | None = None
 
-    def find(self, X: Tensor) -> Tensor:
-        """R, without a gradient."""
-        return self._mix(X, [factor.forward for factor in reversed(self.factors)])
 
-    def hand_on(self, X: Tensor, found: Tensor) -> Tensor:
-        """What goes on of X and R."""
-        return found if self.gate is None else torch.lerp(X, found, self.gate)
+class _Step:
+    """A propagation made ready: gain and gate stand in the matrices, so that they cost no pass over X.
+
+    `kept` is how much of X stays beside the products: a number, or [n, 1] with a gate.
+    """
+
+    def __init__(self, step: Propagation) -> None:
+        self.keep, self.gate = step.keep, step.gate
+        forth, back = (
+            [factor.forward for factor in reversed(step.factors)],
+            [factor.backward for factor in step.factors],
+        )
+        ends: tuple[float | Tensor, float | Tensor] = (step.gain, step.gain)
+        self.kept: float | Tensor = step.keep
+        if step.gate is not None:
+            g = step.gate[:, 0]
+            ends = step.gain * torch.repeat_interleave(g, forth[-1].offsets.diff()), step.gain * g[back[0].indices]
+            self.kept = 1 - step.gate * (1 - step.keep)
+        self.forth = [*forth[:-1], forth[-1].scaled(ends[0])]
+        self.back = [back[0].scaled(ends[1]), *back[1:]]
+
+    def go(self, X: Tensor) -> Tensor:
+        """The step itself, without a gradient."""
+        return self._mix(X, self.forth)
 
     def take_back(self, G: Tensor) -> Tensor:
         """The gradient for X from that for the step's result."""
-        opened = G if self.gate is None else G * self.gate
-        back = self._mix(opened, [factor.backward for factor in self.factors])
-        return back if self.gate is None else back.add_(G).sub_(opened)
+        return self._mix(G, self.back)
+
+    def of_gate(self, G: Tensor, X: Tensor, result: Tensor) -> Tensor:
+        """The gradient for the gate, [n, 1]: that of R - X, where g R is the result less what was kept of X."""
+        assert self.gate is not None
+        at_X = (G * X).sum(dim=1, keepdim=True)
+        at_R = (G * result).sum(dim=1, keepdim=True) - self.kept * at_X
+        return at_R / self.gate + (self.keep - 1) * at_X
 
     def _mix(self, X: Tensor, products: Sequence[Rows]) -> Tensor:
         Y = X
         for rows in products:
             Y = multiply(rows, Y)
-        if self.gain != 1:
-            Y = Y.mul_(self.gain)
-        return Y.add_(X, alpha=self.keep) if self.keep else Y
+        if isinstance(self.kept, Tensor):
+            return Y.addcmul_(X, self.kept)
+        return Y.add_(X, alpha=self.kept) if self.kept else Y
 
 
 def cut_strips(X: Tensor) -> list[slice]:
@@ -136,44 +163,36 @@ class _Propagate(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, X: Tensor, steps: tuple[Propagation, ...], *gates: Tensor) -> Tensor:
-        ctx.steps = steps
+        ready = [_Step(step) for step in steps]
+        ctx.ready, ctx.strips = ready, _strips(steps, X)
         ctx.save_for_backward(*((X,) if gates else ()))
-        strips = _strips(steps, X)
-        out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1]) if len(strips) > 1 else X
-        for columns in strips:
+        out = X.new_empty(steps[-1].factors[0].shape[0], X.shape[1])
+        for columns in ctx.strips:
             Y = X[:, columns].contiguous()
-            for step in steps:
-                Y = step.hand_on(Y, step.find(Y))
-            if len(strips) == 1:
+            for step in ready:
+                Y = step.go(Y)
+            if len(ctx.strips) == 1:
                 return Y
             out[:, columns] = Y
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        steps: tuple[Propagation, ...] = ctx.steps
-        G, kept = gradients[0], ctx.saved_tensors
-        of_gates = [torch.zeros_like(step.gate) for step in steps if step.gate is not None]
-        columns_at_once = _strips(steps, G)
-        out = G.new_empty(steps[0].factors[-1].shape[1], G.shape[1])
-        for columns in columns_at_once:
-            moved: list[Tensor] = []  # R - X of each gated step
-            if kept:
-                Y = kept[0][:, columns].contiguous()
-                for step in steps:
-                    found = step.find(Y)
-                    handed = step.hand_on(Y, found)
-                    if step.gate is not None:
-                        moved.append(found.sub_(Y))
-                    Y = handed
-            back, place = G[:, columns].contiguous(), len(moved)
-            for step in reversed(steps):
-                if step.gate is not None:
-                    place -= 1
-                    of_gates[place] += (back * moved[place]).sum(dim=1, keepdim=True)
-                back = step.take_back(back)
+        ready: list[_Step] = ctx.ready
+        G, X = gradients[0], ctx.saved_tensors
+        of_gates = [None if step.gate is None else torch.zeros_like(step.gate) for step in ready]
+        out = G.new_empty(len(ready[0].back[-1].offsets) - 1, G.shape[1])
+        for columns in ctx.strips:
+            results = [X[0][:, columns].contiguous()] if X else []
+            for step in ready if X else ():
+                results.append(step.go(results[-1]))
+            back = G[:, columns].contiguous()
+            for place in reversed(range(len(ready))):
+                if (total := of_gates[place]) is not None:
+                    total += ready[place].of_gate(back, results[place], results[place + 1])
+                back = ready[place].take_back(back)
             out[:, columns] = back
-        return (out, None, *of_gates)
+        return (out, None, *(gradient for gradient in of_gates if gradient is not None))
 
 
 def _strips(steps: Sequence[Propagation], X: Tensor) -> list[slice]:
