@@ -154,20 +154,25 @@ def one_round(
 
 def _union(of_left: _Best, of_right: _Best, problem: Problem) -> csr_array:
     """What either side kept, without what is ruled out."""
-    u, v, score = of_left.entries()
-    other_v, other_u, other_score = of_right.entries()
-    cells = np.concatenate([u, other_u]), np.concatenate([v, other_v])
+    (u, v, score), (other_v, other_u, other_score) = of_left.entries(), of_right.entries()
+    # int32 as scipy wants them: at a million accounts a copy of these is a gigabyte.
+    rows = np.concatenate([u, other_u], dtype=np.int32, casting="unsafe")
+    columns = np.concatenate([v, other_v], dtype=np.int32, casting="unsafe")
     values = np.concatenate([score, other_score])
+    del u, v, score, other_u, other_v, other_score
     shape = (problem.left.n, problem.right.n)
     # A pair that both sides kept has the same score twice, and half of their sum is that score.
-    L, times = csr_array((values, cells), shape), csr_array((np.ones(len(values)), cells), shape)
+    L, times = (
+        csr_array((values, (rows, columns)), shape),
+        csr_array((np.ones(len(values), np.int8), (rows, columns)), shape),
+    )
     L.data /= times.data
     if len(problem.rejected) == 0:
         return L
-    rows = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(L.indptr))
-    ruled_out = np.isin(rows * shape[1] + L.indices, problem.rejected[:, 0] * shape[1] + problem.rejected[:, 1])
+    owner = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(L.indptr))
+    ruled_out = np.isin(owner * shape[1] + L.indices, problem.rejected[:, 0] * shape[1] + problem.rejected[:, 1])
     kept = ~ruled_out
-    return csr_array((L.data[kept], (rows[kept], L.indices[kept])), shape)
+    return csr_array((L.data[kept], (owner[kept], L.indices[kept])), shape)
 
 
 @cache
