@@ -26,3 +26,9 @@ def process(*words: object) -> list[str]:
 def match_words(pair: Path, out: Path, *more: object) -> list[object]:
     files = [pair / f"{name}.tsv" for name in ("left", "right", "train", "test")]
     return ["match", files[0], files[1], "--anchors", files[2], "--test", files[3], "-o", out, *more]
+
+
+def plant(folder: Path) -> Path:
+    """A small planted pair as `kedge synth` writes it."""
+    kedge("synth", "-o", folder, "--nodes", 150, "--overlap", 0.8, "--seed", 3, "-q")
+    return folder

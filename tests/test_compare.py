@@ -11,26 +11,22 @@ import time
 from pathlib import Path
 
 import pytest
-from command import kedge
+from command import kedge, plant
 
 from kedge.errors import KedgeError
-from kedge.experiments.cells import Cut, Planting, Shares, cell_key
+from kedge.experiments.cells import Shares, cell_key
 from kedge.experiments.compare import parse_methods, plan_cell
 from kedge.experiments.measure import measure_cell
 from kedge.experiments.paper import Variant
 from kedge.experiments.sources import read_folder
 from kedge.experiments.tables import summarise
 
-SMALL = Planting(150, 900)
-CUT = Cut(SMALL, 0.8, 0.8)
 PLAIN = Variant("common-neighbours", "common-neighbours")
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("pair") / "data"
-    kedge("synth", "-o", folder, "--nodes", 150, "--overlap", 0.8, "--seed", 3, "-q")
-    return folder
+    return plant(tmp_path_factory.mktemp("pair") / "data")
 
 
 def test_an_unknown_method_is_told_the_nearest():

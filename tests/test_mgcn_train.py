@@ -124,7 +124,7 @@ def test_the_number_of_threads_does_not_matter():
     finally:
         torch.set_num_threads(threads)
     for vectors in found[1:]:
-        np.testing.assert_allclose(vectors, found[0], atol=1e-4)
+        np.testing.assert_allclose(vectors, found[0], atol=1e-5)
 
 
 def test_progress_is_told_each_step(network):

@@ -8,29 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from command import kedge
+from command import kedge, plant
 
 from kedge.errors import KedgeError
-from kedge.experiments.cells import Cut, Planting
+from kedge.experiments.cells import Planting
 from kedge.experiments.forward import MODELS, Forward, measure_forward
 from kedge.experiments.pages import markdown_page
-from kedge.experiments.paper import EXPERIMENTS, MACRO, Variant, published
+from kedge.experiments.paper import EXPERIMENTS, MACRO, published
 from kedge.experiments.plots import draw_experiment
 from kedge.experiments.reproduce import Reproduced
 from kedge.experiments.sources import PLANTED, data_root, find_network
 from kedge.experiments.tables import Entry, summarise
 from kedge.methods import METHODS
 
-SMALL = Planting(150, 900)
-CUT = Cut(SMALL, 0.8, 0.8)
-PLAIN = Variant("common-neighbours", "common-neighbours")
-
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("pair") / "data"
-    kedge("synth", "-o", folder, "--nodes", 150, "--overlap", 0.8, "--seed", 3, "-q")
-    return folder
+    return plant(tmp_path_factory.mktemp("pair") / "data")
 
 
 def test_every_experiment_names_known_methods_and_points():

@@ -32,14 +32,14 @@ def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
     def moved(pairs: IntArray) -> IntArray:
         return np.column_stack([place[column] for place, column in zip(places, pairs.T, strict=True)])
 
-    networks = (
+    near, far = (
         Network(reorder(network.adjacency, order, order)[0], network.ids.take(order))
         for network, order in ((problem.left, left), (problem.right, right))
     )
     return replace(
         problem,
-        left=next(networks),
-        right=next(networks),
+        left=near,
+        right=far,
         anchors=moved(problem.anchors),
         rejected=moved(problem.rejected),
         hypergraphs=(None, None),
