@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.link.evidence_kernels import greedy
+from kedge.link.evidence_kernels import greedy, grouped_softmax
 from kedge.types import FloatArray, IntArray
 
 __all__ = ["matched", "owners", "two_sided"]
@@ -22,21 +22,12 @@ def owners(matrix: csr_array) -> IntArray:
     return np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
 
 
-def _softmax(values: FloatArray, group: IntArray, groups: int, background: float) -> FloatArray:
-    """Softmax within each group, with `background` further members at 0 (the ones that are not candidates)."""
-    peak = np.zeros(groups)
-    np.maximum.at(peak, group, values)
-    weight = np.exp(values - peak[group])
-    mass = np.bincount(group, weights=weight, minlength=groups) + background * np.exp(-peak)
-    return np.asarray(weight / mass[group])
-
-
 def two_sided(L: csr_array, temperature: float) -> FloatArray:
     """P = sqrt(softmax over v of L/T, n_2 more at 0, × softmax over u of L/T, n_1 more at 0), per stored entry."""
     n_left, n_right = L.shape
     scaled = L.data / temperature
-    forth = _softmax(scaled, owners(L), n_left, n_right)
-    back = _softmax(scaled, L.indices, n_right, n_left)
+    forth = grouped_softmax(scaled, owners(L), n_left, n_right)
+    back = grouped_softmax(scaled, L.indices.astype(np.int64), n_right, n_left)
     return np.asarray(np.sqrt(forth * back))
 
 

@@ -1,29 +1,33 @@
 """One round of evidence: the log-odds of all pairs that the believed ones speak to, and each account's best of them.
 
-The right side is cut into bands of accounts and the bands are shared out among threads. A thread meets every pair of
-its bands once and offers it to both accounts: right accounts belong to one band, left ones have a list a thread, joined
-at the end. The best of a list do not depend on the order of offers, so neither bands nor threads change the result.
+The left accounts are shared out among threads. A thread meets every pair of its accounts once and offers it to both of
+them: left accounts belong to one thread, right ones have a list a thread, joined at the end. The best of a list do not
+depend on the order of offers, so threads do not change the result. Where so much is said that it would not fit into
+memory, the right side is taken in bands, one after the other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.link.evidence_kernels import advance, hear, join, say
+from kedge.link.beliefs import owners
+from kedge.link.evidence_kernels import advance, hear, join, say, unite
 from kedge.link.profile import Profile
-from kedge.types import FloatArray, IntArray, Network, Problem
+from kedge.types import FloatArray, Network, Problem
 
 __all__ = ["one_round", "pattern"]
 
-_BAND = 3e6  # numbers said to one band of accounts: 24 MB, near the size of a cache
+_BAND = 4e7  # numbers said to one band of accounts: 320 MB; each further band meets all left accounts once more
 _ALONE = 1e6  # less than this is not worth a second thread
 
 
@@ -57,36 +61,54 @@ def _to(wanted: NDArray[np.bool_], network: Network) -> tuple[NDArray[np.int64],
 class _Best:
     """The best candidates of each account as a heap: [n, K] accounts and scores, and how many there are."""
 
-    accounts: NDArray[np.int64]
+    accounts: NDArray[np.int32]
     scores: NDArray[np.float64]
     sizes: NDArray[np.int64]
 
     @classmethod
     def empty(cls, n: int, keep: int) -> _Best:
-        return cls(np.full((n, keep), -1, np.int64), np.empty((n, keep)), np.zeros(n, np.int64))
+        return cls(np.empty((n, keep), np.int32), np.empty((n, keep)), np.zeros(n, np.int64))
 
-    def entries(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """(account, candidate, score) of all that were kept."""
-        row, place = np.nonzero(self.accounts >= 0)
-        return row, self.accounts[row, place], self.scores[row, place]
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
+        """As kernels take them."""
+        return self.accounts, self.scores, self.sizes
 
     def take(self, other: _Best) -> None:
         """The best of both lists, here; which list was first does not matter."""
-        join(self.accounts, self.scores, self.sizes, other.accounts, other.scores, other.sizes)
+        join(*self.arrays(), *other.arrays())
 
 
-def _cuts(
-    indptr: NDArray[np.int64], indices: NDArray[np.int32], believed: NDArray[np.int32], threads: int
-) -> list[list[int]]:
-    """For each thread the bounds of its bands: runs of accounts that hear about `_BAND` numbers together."""
+def _bands(indptr: NDArray[np.int64], indices: NDArray[np.int32], speakers: NDArray[np.int64]) -> list[int]:
+    """Bounds of runs of right accounts that hear at most about `_BAND` numbers together."""
     n = len(indptr) - 1
-    speakers = np.repeat(np.bincount(believed, minlength=n), np.diff(indptr))
-    heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=speakers, minlength=n))])
-    threads = threads if heard[-1] > _ALONE else 1
-    each = max(1, int(np.ceil(heard[-1] / _BAND / threads)))
-    inner = np.searchsorted(heard, heard[-1] * np.arange(1, threads * each) / (threads * each))
-    bounds = [0, *np.clip(inner, 0, n).tolist(), n]
-    return [bounds[t * each : (t + 1) * each + 1] for t in range(threads)]
+    times = np.repeat(speakers, np.diff(indptr))
+    heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=times, minlength=n))])
+    count = max(1, int(np.ceil(heard[-1] / _BAND)))
+    inner = np.searchsorted(heard, heard[-1] * np.arange(1, count) / count)
+    return [0, *np.clip(inner, 0, n).tolist(), n]
+
+
+def _shares(work: FloatArray, threads: int) -> list[tuple[int, int]]:
+    """Runs of accounts of about equal work, one a thread."""
+    done = np.concatenate([[0.0], np.cumsum(work)])
+    inner = np.searchsorted(done, done[-1] * np.arange(1, threads) / threads)
+    return list(pairwise([0, *np.clip(inner, 0, len(work)).tolist(), len(work)]))
+
+
+class _Threads(ThreadPoolExecutor):
+    """Calls of a kernel at the same time, one a thread; a single one in this thread."""
+
+    def __init__(self, count: int) -> None:
+        if count > 1:
+            _load_kernels()
+        super().__init__(count)
+
+    def __call__(self, kernel: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> None:
+        if len(calls) == 1:
+            kernel(*calls[0])
+            return
+        for call in [self.submit(kernel, *words) for words in calls]:
+            call.result()
 
 
 def one_round(
@@ -114,59 +136,49 @@ def one_round(
     free[problem.anchors[:, 1]] = False
     far_edges = _to(free, networks[1])
     ends = [float(network.adjacency.nnz) for network in networks]
-    of_right = _Best.empty(networks[1].n, keep)
-
-    def listen(bounds: list[int]) -> _Best:
-        of_left = _Best.empty(networks[0].n, keep)
-        low = advance(*far_edges, far_edges[0][:-1], bounds[0])
-        for first, last in pairwise(bounds):
+    # Not numba.get_num_threads(): that starts numba's own threads, and torch would be given as many with them.
+    threads = threads or numba.config.NUMBA_NUM_THREADS
+    spoken_to = np.diff(far_edges[0]).astype(np.float64)
+    said = np.bincount(owners(P), spoken_to[P.indices], networks[0].n).astype(np.float64)
+    threads = threads if said.sum() > _ALONE else 1
+    speaking, hearing = _shares(said, threads), _shares(pattern(networks[0]) @ said, threads)
+    of_left = _Best.empty(networks[0].n, keep)
+    of_right = [_Best.empty(networks[1].n, keep) for _ in hearing]
+    unreached = np.full(networks[1].n, -np.inf)
+    facts = [np.column_stack([unreached, alone[1], looks.right]) for _ in hearing]
+    low = far_edges[0][:-1]
+    with _Threads(len(hearing)) as each:
+        for first, last in pairwise(_bands(*far_edges, np.bincount(P.indices, minlength=networks[1].n))):
             high = advance(*far_edges, low, last)
             start = np.concatenate([[0], np.cumsum((high - low)[belief[1]])])[belief[0]]
-            columns = np.empty(start[-1], np.int32)
-            values = np.empty(start[-1], np.float32)
-            lengths = np.zeros(networks[0].n, np.int64)
+            told = (
+                start,
+                np.empty(start[-1], np.int32),
+                np.empty(start[-1], np.float32),
+                np.zeros(len(said), np.int64),
+            )
             band = (low, high, far_edges[1], first, last - first)
-            say(
-                *belief, *band, degrees[1], ends[1], rates[0], start, columns, values, lengths,
-            )  # fmt: skip
-            hear(
-                *edges, degrees[0], ends[0], rates[1], *belief, *band, rho[1],
-                start, columns, values, lengths, alone[0], alone[1], looks.left, looks.right,
-                taken, free, *_arrays(prior),
-                of_left.accounts, of_left.scores, of_left.sizes,
-                of_right.accounts, of_right.scores, of_right.sizes,
-            )  # fmt: skip
+            each(say, [(*rows, *belief, *band, degrees[1], ends[1], rates[0], *told) for rows in speaking])
+            here = (*edges, degrees[0], ends[0], rates[1], *belief, *band, rho[1], *told)
+            more = (alone[0], looks.left, taken, free, *_arrays(prior), *of_left.arrays())
+            each(
+                hear,
+                [
+                    (*rows, *here, *more, *best.arrays(), fact)
+                    for rows, best, fact in zip(hearing, of_right, facts, strict=True)
+                ],
+            )
             low = high
-        return of_left
-
-    # Not numba.get_num_threads(): that starts numba's own threads, and torch would be given as many with them.
-    shares = _cuts(*far_edges, belief[1], threads or numba.config.NUMBA_NUM_THREADS)
-    if len(shares) == 1:
-        of_left = listen(shares[0])
-    else:
-        _load_kernels()
-        with ThreadPoolExecutor(len(shares)) as pool:
-            of_left, *others = pool.map(listen, shares)
-        for other in others:
-            of_left.take(other)
-    return _union(of_left, of_right, problem)
+    for other in of_right[1:]:
+        of_right[0].take(other)
+    return _union(of_left, of_right[0], problem)
 
 
 def _union(of_left: _Best, of_right: _Best, problem: Problem) -> csr_array:
     """What either side kept, without what is ruled out."""
-    (u, v, score), (other_v, other_u, other_score) = of_left.entries(), of_right.entries()
-    # int32 as scipy wants them: at a million accounts a copy of these is a gigabyte.
-    rows = np.concatenate([u, other_u], dtype=np.int32, casting="unsafe")
-    columns = np.concatenate([v, other_v], dtype=np.int32, casting="unsafe")
-    values = np.concatenate([score, other_score])
-    del u, v, score, other_u, other_v, other_score
     shape = (problem.left.n, problem.right.n)
-    # A pair that both sides kept has the same score twice, and half of their sum is that score.
-    L, times = (
-        csr_array((values, (rows, columns)), shape),
-        csr_array((np.ones(len(values), np.int8), (rows, columns)), shape),
-    )
-    L.data /= times.data
+    indptr, indices, data = unite(*of_left.arrays(), *of_right.arrays())
+    L = csr_array((data, indices, indptr), shape)
     if len(problem.rejected) == 0:
         return L
     owner = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(L.indptr))
