@@ -195,4 +195,4 @@ def test_a_problem_turns_with_its_hypergraphs_and_checks_them():
 
 def test_kedge_says_when_it_does_without(folder, tmp_path):
     words = match_words(folder, tmp_path / "run", *own_words(folder), *WORDS, "--set", "pairing.use=no")
-    assert "the hypergraph is not used, evidence alone is" in call(*words).stderr
+    assert "the hypergraph is not used: --set pairing.use=yes" in call(*words).stderr

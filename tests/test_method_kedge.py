@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 from graphs import communities, relabel
+from scipy.sparse import csr_array
 
 from kedge.config import resolve
-from kedge.embedding import network
+from kedge.embedding import network, sketched
 from kedge.link import prior
 from kedge.link.evidence import propagate
 from kedge.link.prior import certain_pairs, embedded_prior
-from kedge.methods import METHODS, evidenced, settle
+from kedge.methods import METHODS, evidenced, recall_alignment, settle
 from kedge.methods import kedge as method
 from kedge.progress import Silent
-from kedge.types import Network, Problem
-from kedge.workshop import Workshop
+from kedge.types import Hypergraph, Network, Problem
+from kedge.workshop import MemoryShelf, Workshop
 
 QUICK = ["method=kedge", "mgcn.steps=20", "mgcn.dimensions=16", "evidence.rounds=5"]
 
@@ -44,7 +46,7 @@ def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
     def refuse(*_):
         raise AssertionError("embedded")
 
-    monkeypatch.setattr(method, "embed_both", refuse)
+    monkeypatch.setattr(method, "_vectors", refuse)
     assert settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
     assert settle(planted(30), resolve(assignments=[*QUICK, "pairing.accounts=10"]), 0).pairing.use == "no"
 
@@ -60,11 +62,43 @@ def test_vectors_are_learnt_once_for_all_runs_on_the_same_networks(monkeypatch):
     calls = []
     train = network.train_alone
     monkeypatch.setattr(network, "train_alone", lambda *a: calls.append(1) or train(*a))
-    config = resolve(assignments=[*QUICK, "pairing.use=yes", "seed=77"])
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.vectors=mgcn", "seed=77"])
     workshop = Workshop()
     for anchors in (20, 30):
         METHODS["kedge"](planted(anchors), config, anchors, workshop)
     assert len(calls) == 2
+
+
+def test_sketches_are_made_once_and_nothing_is_trained(monkeypatch):
+    calls = []
+    sketch = sketched.sketch_network
+    monkeypatch.setattr(sketched, "sketch_network", lambda *a: calls.append(1) or sketch(*a))
+    monkeypatch.setattr(network, "train_alone", lambda *_: pytest.fail("trained"))
+    config = resolve(assignments=[*QUICK, "pairing.use=yes"])
+    workshop = Workshop()
+    for anchors in (20, 30):
+        METHODS["kedge"](planted(anchors), config, anchors, workshop)
+    assert len(calls) == 2
+
+
+def test_sketches_put_partners_near_each_other():
+    problem = planted(60)
+    config = settle(problem, resolve(assignments=[*QUICK, "pairing.use=yes"]), 0)
+    shelf = MemoryShelf()
+    assert recall_alignment(problem, config, shelf) is None, "nothing lies there yet"
+    METHODS["kedge"](problem, config, 0, Workshop(shelf))
+    laid = recall_alignment(problem, config, shelf)
+    partners = np.column_stack([np.random.default_rng(0).permutation(120), np.arange(120)])
+    others = np.column_stack([partners[:, 0], np.roll(partners[:, 1], 7)])
+    assert np.median(laid.cosine(partners)) > np.median(laid.cosine(others)) + 0.3
+
+
+def test_own_hyperedges_are_read_by_mgcn():
+    problem = planted(30)
+    own = Hypergraph(csr_array(np.ones((120, 1))))
+    for given, kind in (((None, None), "sketch"), ((own, None), "mgcn")):
+        settled = settle(replace(problem, hypergraphs=given), resolve(assignments=[*QUICK, "pairing.use=yes"]), 0)
+        assert settled.pairing.vectors == kind
 
 
 def test_the_prior_is_heard_and_kept():

@@ -91,7 +91,7 @@ def test_reproduce_writes_tables_and_figures_and_says_what_it_ran_on(pair, tmp_p
         "--seeds",
         1,
         "-m",
-        "evidence",
+        "kedge",
         "--source",
         pair / "left.tsv",
         "-o",
@@ -119,7 +119,7 @@ def test_reproduce_main_without_data_says_that_it_is_planted(tmp_path, monkeypat
     monkeypatch.setenv("KEDGE_DATA", str(tmp_path))
     monkeypatch.setattr("kedge.experiments.reproduce._QUICK_STAND_IN", _tiny_pair())
     out = tmp_path / "out"
-    result = kedge("reproduce", "main", "--quick", "--seeds", 1, "-m", "evidence", "-o", out)
+    result = kedge("reproduce", "main", "--quick", "--seeds", 1, "-m", "kedge", "-o", out)
     assert "a planted pair stands in" in result.stderr
     assert "on a planted pair" in (out / "main.md").read_text()
 

@@ -17,6 +17,11 @@ class PairingConfig(Stage):
     use: Literal["auto", "yes", "no"] = Field(
         default="auto", description="embeddings as a prior of evidence; auto: where held-back anchors clearly gain"
     )
+    vectors: Literal["auto", "sketch", "mgcn"] = Field(
+        default="auto",
+        description="whose vectors make the prior: an untrained sketch of each network, or MGCN's; "
+        "auto: MGCN's where hyperedges of one's own are given, else the sketch",
+    )
     score: Literal["auto", "cosine", "network"] = Field(
         default="auto",
         description="what orders the candidates of a method with vectors; auto: what held-back anchors prefer",

@@ -54,7 +54,7 @@ class Experiment:
 
 # Each draw of hidden anchors trains an embedding once more; one draw of a fifth is enough for a rule of few weights.
 _ONE_DRAW: Final = ("decide.folds=1",)
-KEDGE: Final = Variant("kedge", "evidence")
+KEDGE: Final = Variant("kedge", "kedge")
 MGCN: Final = Variant("MGCN", "mgcn", "paper", _ONE_DRAW)
 MGCN_HERE: Final = Variant("MGCN (kedge)", "mgcn", settings=_ONE_DRAW)
 AUTOENCODER: Final = Variant("Autoencoder", "autoencoder", settings=_ONE_DRAW)

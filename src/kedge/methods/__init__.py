@@ -87,8 +87,9 @@ def evidenced(name: str) -> Any | None:
 
 
 def embeds(config: Config) -> bool:
-    """Whether a settled method works with vectors of the two networks."""
-    return config.method == "mgcn" or (config.method == "kedge" and config.pairing.use == "yes")
+    """Whether a settled method trains vectors of the two networks."""
+    trained = config.pairing.use == "yes" and config.pairing.vectors == "mgcn"
+    return config.method == "mgcn" or (config.method == "kedge" and trained)
 
 
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
@@ -107,5 +108,8 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
 
 def recall_alignment(problem: Problem, config: Config, shelf: Shelf) -> Alignment | None:
     """The cosines of the vectors that a finished run left on its shelf; None where it left none."""
-    found: Alignment | None = import_module("kedge.methods.mgcn").recall_alignment(problem, config, config.seed, shelf)
+    name = "mgcn" if embeds(config) else "kedge"
+    found: Alignment | None = import_module(f"kedge.methods.{name}").recall_alignment(
+        problem, config, config.seed, shelf
+    )
     return found

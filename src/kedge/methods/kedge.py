@@ -2,7 +2,8 @@
 
 `settle` holds training anchors back. Where evidence alone finds most of them, or networks are large, nothing is
 embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error. So with too
-few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009).
+few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009). The vectors are
+sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017).
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from kedge.alignment import SparseAlignment
+from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.config import Config
+from kedge.embedding import recall_sketches, sketch_both
 from kedge.errors import KedgeError
 from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks
 from kedge.link.evidence import Evidence
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
+from kedge.methods.embedded import lay_vectors
 from kedge.methods.evidence import recall, scores
 from kedge.methods.mgcn import embed_both
 from kedge.types import FloatArray, IntArray, Problem
-from kedge.workshop import Workshop
+from kedge.workshop import Shelf, Workshop
 
-__all__ = ["align", "hear", "recall", "scores", "settle"]
+__all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps
@@ -43,15 +46,30 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
     first = FORMS[config.evidence.form](problem, config.evidence)
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return first
-    # The seed of the run, not of a trial: vectors do not depend on anchors, so all runs share them on the shelf.
-    left, right = (made.vectors for made in embed_both(problem, config, config.seed, workshop))
+    left, right = _vectors(problem, config, workshop)
     prior = embedded_prior(problem, left, right, first, config.pairing, config.seed, workshop.progress)
     return FORMS[config.evidence.form](problem, config.evidence, prior)
 
 
+def _vectors(problem: Problem, config: Config, workshop: Workshop) -> tuple[FloatArray, ...]:
+    """Vectors of both networks, from the seed of the run, not of a trial: they do not depend on anchors, so all runs
+    share them on the shelf."""
+    if config.pairing.vectors == "sketch":
+        return sketch_both(problem, config, workshop.shelf)
+    return tuple(made.vectors for made in embed_both(problem, config, config.seed, workshop))
+
+
+def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
+    """The cosines of the sketches that a run left on its shelf, laid over each other by the anchors; None without."""
+    found = recall_sketches(problem, config, shelf)
+    if found is None or len(problem.anchors) == 0:
+        return None
+    return lay_vectors(problem, found[0], found[1], seed)
+
+
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
     """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
-    config = alone.settle(problem, config, seed)
+    config = _with_vectors(problem, alone.settle(problem, config, seed))
     if config.pairing.use != "auto":
         return config
     plain = _using(config, "no")
@@ -79,6 +97,14 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
         f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
     )
     return together if better else plain
+
+
+def _with_vectors(problem: Problem, config: Config) -> Config:
+    """The kind of vectors settled: hyperedges of the user's own are of use to MGCN alone."""
+    if config.pairing.vectors != "auto":
+        return config
+    kind = "mgcn" if any(own is not None for own in problem.hypergraphs) else "sketch"
+    return config.model_copy(update={"pairing": config.pairing.model_copy(update={"vectors": kind})})
 
 
 def _using(config: Config, use: str) -> Config:

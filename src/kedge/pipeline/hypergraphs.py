@@ -67,4 +67,4 @@ def tell_unused(problem: Problem, config: Config, progress: Progress) -> None:
     """Say it where the settled method does without vectors, and so without hyperedges."""
     given = any(own is not None for own in problem.hypergraphs)
     if given and config.method == "kedge" and not embeds(config):
-        progress.note("the hypergraph is not used, evidence alone is: --set pairing.use=yes makes use of it")
+        progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
