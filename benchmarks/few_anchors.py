@@ -1,10 +1,10 @@
-"""Few anchors: MGCN alone, evidence alone, both, and what kedge chooses, at 1 to 50 % of the anchors.
+"""Few anchors: MGCN alone, evidence alone, with either prior, and what kedge chooses, at 1 to 50 % of the anchors.
 
     python benchmarks/few_anchors.py [--pairs cora,douban] [--shares 1,2,5] [--seeds 1] [--plot FILE]
 
 Training anchors are drawn from all anchors of a pair by seed, the rest is the test; nothing is chosen on the test.
-Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has the embedding as a prior in any
-case, `kedge` where held-back training anchors gain by it.
+Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has MGCN's vectors as a
+prior in any case, `sketched` the networks' sketches, `kedge` these where held-back training anchors gain by them.
 CPU seconds are of the whole method, choosing included, with the vectors already learnt; learning
 them is the column `vectors`, the same for every share.
 """
@@ -30,7 +30,8 @@ from kedge.types import Problem
 from kedge.workshop import Workshop
 
 PAIRS = ("cora", "douban", "facebook-twitter-small", "foursquare-twitter")
-METHODS = ("mgcn", "evidence", "both", "kedge")
+METHODS = ("mgcn", "evidence", "both", "sketched", "kedge")
+VECTORS = {"both": "mgcn", "sketched": "sketch"}
 
 
 def run(method: str, problem: Problem, seed: int, workshop: Workshop) -> tuple[Alignment, str]:
@@ -41,10 +42,10 @@ def run(method: str, problem: Problem, seed: int, workshop: Workshop) -> tuple[A
         return alone.align(problem, config, seed), ""
     if method == "kedge":
         settled = together.settle(problem, config, seed, workshop)
-        chosen = "both" if settled.pairing.use == "yes" else "evidence"
+        chosen = "sketched" if settled.pairing.use == "yes" else "evidence"
         return together.align(problem, settled, seed, workshop), chosen
-    plain = together._using(alone.settle(problem, config, seed), "no")
-    return together.align(problem, together._using(plain, "yes"), seed, workshop), ""
+    with_prior = ["method=kedge", "pairing.use=yes", f"pairing.vectors={VECTORS[method]}"]
+    return together.align(problem, resolve(assignments=with_prior), seed, workshop), ""
 
 
 def main() -> None:
@@ -101,9 +102,9 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
 
     figure, axes = pyplot.subplots(1, len(found), figsize=(3.6 * len(found), 3.4), sharey=True, squeeze=False)
     names = {"mgcn": "MGCN alone", "evidence": "evidence alone",
-             "both": "evidence + embedding", "kedge": "chosen on held-back anchors"}  # fmt: skip
+             "both": "evidence + MGCN", "sketched": "evidence + sketch", "kedge": "chosen on held-back anchors"}  # fmt: skip
     for axis, (pair, lines) in zip(axes[0], found.items(), strict=True):
-        for method, style in zip(METHODS, (":", "-", "--", "o"), strict=True):
+        for method, style in zip(METHODS, (":", "-", "--", "-.", "o"), strict=True):
             axis.plot(shares, lines[method], style, label=names[method], color="black" if style == "o" else None)
         axis.set_xscale("log")
         axis.set_xticks(shares, [f"{share:g}" for share in shares])
@@ -111,7 +112,7 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
         axis.set_xlabel("% of the anchors known")
     axes[0][0].set_ylabel("mean reciprocal rank")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=4, fontsize=8, frameon=False)
+    figure.legend(handles, labels, loc="lower center", ncols=5, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=110)
