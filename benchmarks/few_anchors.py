@@ -101,8 +101,13 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, len(found), figsize=(3.6 * len(found), 3.4), sharey=True, squeeze=False)
-    names = {"mgcn": "MGCN alone", "evidence": "evidence alone",
-             "both": "evidence + MGCN", "sketched": "evidence + sketch", "kedge": "chosen on held-back anchors"}  # fmt: skip
+    names = {
+        "mgcn": "MGCN alone",
+        "evidence": "evidence alone",
+        "both": "evidence + MGCN",
+        "sketched": "evidence + sketch",
+        "kedge": "chosen on held-back anchors",
+    }
     for axis, (pair, lines) in zip(axes[0], found.items(), strict=True):
         for method, style in zip(METHODS, (":", "-", "--", "-.", "o"), strict=True):
             axis.plot(shares, lines[method], style, label=names[method], color="black" if style == "o" else None)
