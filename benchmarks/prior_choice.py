@@ -21,15 +21,17 @@ from shared_pairs import ROOT, load
 from kedge import evaluate
 from kedge.alignment import SparseAlignment
 from kedge.config import Config, resolve
-from kedge.embedding.sketch import put_beside, sketch_network
+from kedge.embedding import sketch_both
+from kedge.embedding.sketch import put_beside
 from kedge.link.choice import FORMS, ranking_scores
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
 from kedge.methods.embedded import align_vectors
 from kedge.methods.mgcn import embed_both
 from kedge.types import FloatArray, Problem
+from kedge.workshop import MemoryShelf
 
-PAIRS = ("cora", "douban", "foursquare-twitter", "arxiv-multiplex-2-12", "phone-email", "acm-dblp")
+PAIRS = ("cora", "douban", "arxiv-multiplex-2-12", "foursquare-twitter", "phone-email")
 
 
 def learnt(problem: Problem, config: Config) -> list[FloatArray]:
@@ -37,11 +39,7 @@ def learnt(problem: Problem, config: Config) -> list[FloatArray]:
 
 
 def sketched(problem: Problem, config: Config) -> list[FloatArray]:
-    d, steps = config.mgcn.dimensions, config.partition.sketch_steps
-    return [
-        sketch_network(network, d, steps, config.seed + side)
-        for side, network in enumerate((problem.left, problem.right))
-    ]
+    return list(sketch_both(problem, config, MemoryShelf()))
 
 
 def timed(

@@ -15,7 +15,7 @@ import kedge
 from kedge.errors import KedgeError
 from kedge.forgetting import forget_accounts
 from kedge.ingest import read_network
-from kedge.methods import HYPERGRAPHED, METHODS, embeds, recall_alignment
+from kedge.methods import HYPERGRAPHED, METHODS, trains, recall_alignment
 from kedge.pipeline import load_run
 from kedge.pipeline.layout import EMBEDDINGS
 from kedge.store import DiskShelf
@@ -133,7 +133,7 @@ def test_a_run_knows_its_hypergraphs(folder, tmp_path):
     left, right = solution.problem.hypergraphs
     assert left.hyperedges == (left.H.sum(axis=1) > 0).sum()
     assert right is None
-    assert embeds(config)
+    assert trains(config)
     recalled = recall_alignment(solution.problem, config, DiskShelf(out / EMBEDDINGS, lambda _: None))
     assert recalled is not None, "the vectors are found again by what they were made of"
     write_groups(folder / "left.tsv", mine, p=0.4)

@@ -93,6 +93,19 @@ def test_sketches_put_partners_near_each_other():
     assert np.median(laid.cosine(partners)) > np.median(laid.cosine(others)) + 0.3
 
 
+@pytest.mark.parametrize(("vectors", "own"), [("auto", False), ("mgcn", False), ("auto", True)])
+def test_vectors_are_recalled_with_the_settings_as_they_were_asked(vectors, own):
+    """A run keeps the settings that it was given, with `auto` in them."""
+    problem, shelf = planted(30), MemoryShelf()
+    if own:
+        H = (np.random.default_rng(0).random((120, 9)) < 0.3).astype(float)
+        problem = replace(problem, hypergraphs=(Hypergraph(csr_array(H)), None))
+    asked = [*QUICK, f"pairing.vectors={vectors}"]
+    METHODS["kedge"](problem, resolve(assignments=[*asked, "pairing.use=yes"]), 0, Workshop(shelf))
+    for use in ("yes", "auto"):
+        assert recall_alignment(problem, resolve(assignments=[*asked, f"pairing.use={use}"]), shelf) is not None
+
+
 def test_own_hyperedges_are_read_by_mgcn():
     problem = planted(30)
     own = Hypergraph(csr_array(np.ones((120, 1))))

@@ -27,7 +27,7 @@ def two_sided(L: csr_array, temperature: float) -> FloatArray:
     n_left, n_right = L.shape
     scaled = L.data / temperature
     forth = grouped_softmax(scaled, owners(L), n_left, n_right)
-    back = grouped_softmax(scaled, L.indices.astype(np.int64), n_right, n_left)
+    back = grouped_softmax(scaled, L.indices.astype(np.int64, copy=False), n_right, n_left)
     return np.asarray(np.sqrt(forth * back))
 
 

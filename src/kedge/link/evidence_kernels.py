@@ -254,7 +254,8 @@ def unite(
 ) -> tuple[_Array, _Array, _Array]:
     """(indptr, indices, data) of the pairs that either side kept, rows sorted; both give a pair the same score.
 
-    Right lists are dealt out to the rows in the order of v, so that only the K columns of a left list need sorting.
+    Right lists are dealt out to the rows in the order of v, so that only the K columns of a left list need
+    sorting, by insertion: K is some dozens.
     """
     n, far = len(sizes), len(far_sizes)
     end = np.zeros(n + 1, np.int64)  # of the pairs from right lists in each row, while they are dealt out

@@ -28,6 +28,7 @@ from kedge.types import FloatArray, Network, Problem
 __all__ = ["one_round", "pattern"]
 
 _BAND = 4e7  # numbers said to one band of accounts: 320 MB; each further band meets all left accounts once more
+_LISTS = 4e9  # bytes for all threads' lists of the right accounts
 _ALONE = 1e6  # less than this is not worth a second thread
 
 
@@ -85,7 +86,7 @@ def _bands(indptr: NDArray[np.int64], indices: NDArray[np.int32], speakers: NDAr
     heard = np.concatenate([[0], np.cumsum(np.bincount(indices, weights=times, minlength=n))])
     count = max(1, int(np.ceil(heard[-1] / _BAND)))
     inner = np.searchsorted(heard, heard[-1] * np.arange(1, count) / count)
-    return [0, *np.clip(inner, 0, n).tolist(), n]
+    return sorted({0, *np.clip(inner, 0, n).tolist(), n})
 
 
 def _shares(work: FloatArray, threads: int) -> list[tuple[int, int]]:
@@ -95,20 +96,21 @@ def _shares(work: FloatArray, threads: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *np.clip(inner, 0, len(work)).tolist(), len(work)]))
 
 
-class _Threads(ThreadPoolExecutor):
-    """Calls of a kernel at the same time, one a thread; a single one in this thread."""
+def _at_once(pool: ThreadPoolExecutor, kernel: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> None:
+    """Calls of a kernel, one a thread; a single one in this thread."""
+    if len(calls) == 1:
+        kernel(*calls[0])
+        return
+    for call in [pool.submit(kernel, *words) for words in calls]:
+        call.result()
 
-    def __init__(self, count: int) -> None:
-        if count > 1:
-            _load_kernels()
-        super().__init__(count)
 
-    def __call__(self, kernel: Callable[..., None], calls: Sequence[tuple[Any, ...]]) -> None:
-        if len(calls) == 1:
-            kernel(*calls[0])
-            return
-        for call in [self.submit(kernel, *words) for words in calls]:
-            call.result()
+def _workers(n: int, keep: int, said: FloatArray, threads: int) -> int:
+    """How many threads are worth it, and how many lists of the `n` right accounts fit into memory."""
+    if said.sum() <= _ALONE:
+        return 1
+    # Not numba.get_num_threads(): that starts numba's own threads, and torch would be given as many with them.
+    return max(1, min(threads or numba.config.NUMBA_NUM_THREADS, int(_LISTS / max(1, 12 * keep * n))))
 
 
 def one_round(
@@ -136,18 +138,18 @@ def one_round(
     free[problem.anchors[:, 1]] = False
     far_edges = _to(free, networks[1])
     ends = [float(network.adjacency.nnz) for network in networks]
-    # Not numba.get_num_threads(): that starts numba's own threads, and torch would be given as many with them.
-    threads = threads or numba.config.NUMBA_NUM_THREADS
     spoken_to = np.diff(far_edges[0]).astype(np.float64)
     said = np.bincount(owners(P), spoken_to[P.indices], networks[0].n).astype(np.float64)
-    threads = threads if said.sum() > _ALONE else 1
+    threads = _workers(networks[1].n, keep, said, threads)
     speaking, hearing = _shares(said, threads), _shares(pattern(networks[0]) @ said, threads)
     of_left = _Best.empty(networks[0].n, keep)
     of_right = [_Best.empty(networks[1].n, keep) for _ in hearing]
     unreached = np.full(networks[1].n, -np.inf)
     facts = [np.column_stack([unreached, alone[1], looks.right]) for _ in hearing]
     low = far_edges[0][:-1]
-    with _Threads(len(hearing)) as each:
+    if threads > 1:
+        _load_kernels()
+    with ThreadPoolExecutor(threads) as pool:
         for first, last in pairwise(_bands(*far_edges, np.bincount(P.indices, minlength=networks[1].n))):
             high = advance(*far_edges, low, last)
             start = np.concatenate([[0], np.cumsum((high - low)[belief[1]])])[belief[0]]
@@ -158,10 +160,11 @@ def one_round(
                 np.zeros(len(said), np.int64),
             )
             band = (low, high, far_edges[1], first, last - first)
-            each(say, [(*rows, *belief, *band, degrees[1], ends[1], rates[0], *told) for rows in speaking])
+            _at_once(pool, say, [(*rows, *belief, *band, degrees[1], ends[1], rates[0], *told) for rows in speaking])
             here = (*edges, degrees[0], ends[0], rates[1], *belief, *band, rho[1], *told)
             more = (alone[0], looks.left, taken, free, *_arrays(prior), *of_left.arrays())
-            each(
+            _at_once(
+                pool,
                 hear,
                 [
                     (*rows, *here, *more, *best.arrays(), fact)
@@ -169,6 +172,7 @@ def one_round(
                 ],
             )
             low = high
+            del told, here  # or the next band's would stand beside them
     for other in of_right[1:]:
         of_right[0].take(other)
     return _union(of_left, of_right[0], problem)
@@ -181,7 +185,7 @@ def _union(of_left: _Best, of_right: _Best, problem: Problem) -> csr_array:
     L = csr_array((data, indices, indptr), shape)
     if len(problem.rejected) == 0:
         return L
-    owner = np.repeat(np.arange(shape[0], dtype=np.int64), np.diff(L.indptr))
+    owner = owners(L)
     ruled_out = np.isin(owner * shape[1] + L.indices, problem.rejected[:, 0] * shape[1] + problem.rejected[:, 1])
     kept = ~ruled_out
     return csr_array((L.data[kept], (owner[kept], L.indices[kept])), shape)
@@ -189,7 +193,7 @@ def _union(of_left: _Best, of_right: _Best, problem: Problem) -> csr_array:
 
 @cache
 def _load_kernels() -> None:
-    """Run every kernel once in the main thread.
+    """Run every kernel that threads run once in the main thread.
 
     Kernels import on their first call, and after an interrupt in an import Python may hold its import lock for the main
     thread alone, so that another one would wait for it for ever.

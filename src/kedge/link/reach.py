@@ -13,6 +13,7 @@ than `_WIDTH` anchors are sketched: r_i are random signs then, which keep every 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -49,13 +50,23 @@ def _walk(network: Network) -> csr_array:
     return csr_array(scale @ plain @ scale)
 
 
-def _share_above(mine: FloatArray, others: FloatArray, score: FloatArray) -> FloatArray:
-    """Of the other accounts, the share that scores above each pair: where it stands among rivals."""
-    share = np.empty(len(mine))
-    for start in range(0, len(mine), _BLOCK):
-        part = slice(start, start + _BLOCK)
-        share[part] = (mine[part] @ others.T > score[part, None] + _EQUAL).mean(axis=1)
-    return share
+def _compare(X: FloatArray, Y: FloatArray, pairs: IntArray, rivals: Sequence[IntArray]) -> FloatArray:
+    """For each pair its cosine, and the shares of rivals on the right, then on the left, that come closer, [m, 3].
+
+    Block by block: the vectors of a large network's test pairs would need more memory than the network.
+    """
+    near_left, near_right = unit_rows(X[rivals[0]]), unit_rows(Y[rivals[1]])
+    result = np.empty((len(pairs), 3))
+    for start in range(0, len(pairs), _BLOCK):
+        part = pairs[start : start + _BLOCK]
+        u, v = unit_rows(X[part[:, 0]]), unit_rows(Y[part[:, 1]])
+        score = np.einsum("ij,ij->i", u, v)
+        closer = [
+            (mine @ others.T > score[:, None] + _EQUAL).mean(axis=1)
+            for mine, others in ((u, near_right), (v, near_left))
+        ]
+        result[start : start + _BLOCK] = np.column_stack([score, *closer])
+    return result
 
 
 def reach(problem: Problem, pairs: IntArray, hops: int) -> FloatArray:
@@ -71,15 +82,10 @@ def reach(problem: Problem, pairs: IntArray, hops: int) -> FloatArray:
         X[problem.anchors[:, side]] = marks
         sides.append((_walk(network), X))
         rivals.append(rng.integers(max(network.n, 1), size=_OTHERS if network.n else 0))
-    columns: list[FloatArray] = []
-    shares: list[FloatArray] = []
+    found: list[FloatArray] = []
     for _ in range(hops):
         sides = [(walk, walk @ X) for walk, X in sides]
-        u, v = (unit_rows(X[pairs[:, side]]) for side, (_, X) in enumerate(sides))
-        near_left, near_right = (unit_rows(X[rivals[side]]) for side, (_, X) in enumerate(sides))
-        score = np.einsum("ij,ij->i", u, v)
-        columns.append(score)
-        shares += [_share_above(u, near_right, score), _share_above(v, near_left, score)]
-    if not columns:
+        found.append(_compare(sides[0][1], sides[1][1], pairs, rivals))
+    if not found:
         return np.empty((len(pairs), 0))
-    return np.column_stack([*columns, np.log(np.column_stack(shares) + 1 / _OTHERS)])
+    return np.column_stack([hop[:, 0] for hop in found] + [np.log(hop[:, 1:] + 1 / _OTHERS) for hop in found])

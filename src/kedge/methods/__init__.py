@@ -16,7 +16,7 @@ __all__ = [
     "HYPERGRAPHED",
     "METHODS",
     "Method",
-    "embeds",
+    "trains",
     "evidenced",
     "prepare",
     "recall_alignment",
@@ -49,7 +49,7 @@ def _later(module: str) -> Method:
 
 # name -> what it is, with paper and venue; the module has the same name with underscores.
 ABOUT: Final[dict[str, str]] = {
-    "kedge": "evidence, with MGCN's vectors as its prior where held-back anchors gain by it (the default)",
+    "kedge": "evidence, with sketches of the networks as its prior where held-back anchors gain by it (the default)",
     "evidence": "evidence from matched neighbours, spread in rounds",
     "mgcn": "multi-level graph convolution on hypergraphs (MGCN, KDD 2020)",
     "common-neighbours": "anchored neighbours in common, by rarity (after Adamic and Adar, 2003)",
@@ -86,7 +86,7 @@ def evidenced(name: str) -> Any | None:
     return import_module(f"kedge.methods.{name}") if name in EVIDENCED else None
 
 
-def embeds(config: Config) -> bool:
+def trains(config: Config) -> bool:
     """Whether a settled method trains vectors of the two networks."""
     trained = config.pairing.use == "yes" and config.pairing.vectors == "mgcn"
     return config.method == "mgcn" or (config.method == "kedge" and trained)
@@ -108,7 +108,7 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
 
 def recall_alignment(problem: Problem, config: Config, shelf: Shelf) -> Alignment | None:
     """The cosines of the vectors that a finished run left on its shelf; None where it left none."""
-    name = "mgcn" if embeds(config) else "kedge"
+    name = "mgcn" if config.method == "mgcn" else "kedge"
     found: Alignment | None = import_module(f"kedge.methods.{name}").recall_alignment(
         problem, config, config.seed, shelf
     )

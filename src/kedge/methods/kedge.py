@@ -21,9 +21,9 @@ from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks
 from kedge.link.evidence import Evidence
 from kedge.link.prior import embedded_prior
 from kedge.methods import evidence as alone
+from kedge.methods import mgcn
 from kedge.methods.embedded import lay_vectors
 from kedge.methods.evidence import recall, scores
-from kedge.methods.mgcn import embed_both
 from kedge.types import FloatArray, IntArray, Problem
 from kedge.workshop import Shelf, Workshop
 
@@ -56,11 +56,16 @@ def _vectors(problem: Problem, config: Config, workshop: Workshop) -> tuple[Floa
     share them on the shelf."""
     if config.pairing.vectors == "sketch":
         return sketch_both(problem, config, workshop.shelf)
-    return tuple(made.vectors for made in embed_both(problem, config, config.seed, workshop))
+    return tuple(made.vectors for made in mgcn.embed_both(problem, config, config.seed, workshop))
 
 
 def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
-    """The cosines of the sketches that a run left on its shelf, laid over each other by the anchors; None without."""
+    """The cosines of the vectors that a run left on its shelf, laid over each other by the anchors; None without.
+
+    `config` may be as it was asked for, not settled.
+    """
+    if _with_vectors(problem, config).pairing.vectors == "mgcn":
+        return mgcn.recall_alignment(problem, config, seed, shelf)
     found = recall_sketches(problem, config, shelf)
     if found is None or len(problem.anchors) == 0:
         return None

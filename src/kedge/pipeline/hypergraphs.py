@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from kedge.config import Config, ReadConfig
 from kedge.errors import KedgeError
 from kedge.ingest import read_hypergraph
-from kedge.methods import HYPERGRAPHED, embeds
+from kedge.methods import HYPERGRAPHED, trains
 from kedge.pipeline.solution import Inputs
 from kedge.progress import Progress
 from kedge.types import Hypergraph, Network, Problem
@@ -64,7 +64,7 @@ def with_hypergraphs(
 
 
 def tell_unused(problem: Problem, config: Config, progress: Progress) -> None:
-    """Say it where the settled method does without vectors, and so without hyperedges."""
+    """Say it where the settled method trains no vectors, and so does without hyperedges."""
     given = any(own is not None for own in problem.hypergraphs)
-    if given and config.method == "kedge" and not embeds(config):
+    if given and config.method == "kedge" and not trains(config):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")

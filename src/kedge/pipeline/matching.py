@@ -24,7 +24,7 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
-from kedge.methods import METHODS, embeds, evidenced, prepare, settle
+from kedge.methods import METHODS, trains, evidenced, prepare, settle
 from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
 from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
@@ -114,7 +114,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     progress.stage("settling what the method leaves open")
     config = settle(problem, config, config.seed, workshop)
     tell_unused(problem, config, progress)
-    if embeds(config):
+    if trains(config):
         progress.stage("embedding the networks")
         prepare(problem, config, config.seed, workshop)
     progress.stage("calibrating on held-out anchors")
@@ -260,8 +260,8 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
-    """Both networks' vectors onto the run's shelf, if the method works with any, and what a report says of them."""
-    if not embeds(config):
+    """Both networks' vectors onto the run's shelf, if the method trains any, and what a report says of them."""
+    if not trains(config):
         return
     known = cache(lambda: prepare(problem, config, config.seed, workshop))
     run.stage("embed the networks", TRAINING, JSON, lambda: known()["training"])
