@@ -15,7 +15,7 @@ import kedge
 from kedge.errors import KedgeError
 from kedge.forgetting import forget_accounts
 from kedge.ingest import read_network
-from kedge.methods import HYPERGRAPHED, METHODS, trains, recall_alignment
+from kedge.methods import HYPERGRAPHED, METHODS, recall_alignment, trains
 from kedge.pipeline import load_run
 from kedge.pipeline.layout import EMBEDDINGS
 from kedge.store import DiskShelf

@@ -13,7 +13,7 @@ from kedge.embedding.sketch import first_vectors, sketch_network
 from kedge.partition import part_adjacency, partition
 from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
 
-__all__ = ["Plan", "Source", "describe", "key_of_network", "make_plan"]
+__all__ = ["Plan", "Source", "describe", "key_of_network", "looks_at_anchors", "make_plan"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Plan:
 def key_of_network(source: Source, config: Config) -> str:
     """All that a network's vectors depend on; anchors only where something looks at them."""
     A = source.network.adjacency
-    used = _looks_at_anchors(config) or config.partition.anchors_first
+    used = looks_at_anchors(config) or config.partition.anchors_first
     stages = (config.mgcn, config.hypergraph, config.partition)
     settings = ["network", *(stage.model_dump(mode="json") for stage in stages), source.seed]
     known = np.sort(source.anchors) if used else np.empty(0, np.int64)
@@ -94,7 +94,7 @@ def _job(
     adjacency: csr_array, config: Config, seed: int, anchors: IntArray, label: str, one_of_many: bool, notes: list[str]
 ) -> PartJob:
     """A part's job; one of many parts without anchors has hyperedges around every account instead."""
-    if not _looks_at_anchors(config):
+    if not looks_at_anchors(config):
         return PartJob(adjacency, config, seed, np.empty(0, np.int64), label)
     if len(anchors) == 0 and one_of_many:
         notes.append(f"{label} holds no anchors: its hyperedges stand around all its accounts")
@@ -104,7 +104,8 @@ def _job(
     return PartJob(adjacency, config, seed, anchors, label)
 
 
-def _looks_at_anchors(config: Config) -> bool:
+def looks_at_anchors(config: Config) -> bool:
+    """Whether hyperedges are drawn around anchored accounts."""
     return "anchor" in config.hypergraph.builders.split("+")
 
 

@@ -16,14 +16,14 @@ __all__ = [
     "HYPERGRAPHED",
     "METHODS",
     "Method",
-    "trains",
     "evidenced",
     "prepare",
     "recall_alignment",
     "settle",
+    "trains",
 ]
 
-_WORKSHOP: Final = ("mgcn", "kedge")  # methods that embed networks, part by part, with a workshop
+_WORKSHOP: Final = ("mgcn", "kedge", "gcn", "hgnn", "autoencoder", "deepwalk", "deeplink")  # vectors without anchors
 
 
 class Method(Protocol):

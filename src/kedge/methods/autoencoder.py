@@ -27,10 +27,12 @@ from kedge.alignment import VectorAlignment
 from kedge.config import BaselineConfig, Config
 from kedge.methods.embedded import align_vectors
 from kedge.methods.every_pair import need_anchors
+from kedge.methods.keeping import keep_vectors
 from kedge.methods.maps import fit
 from kedge.mgcn.layers import normalise_adjacency
 from kedge.spmm import Sparse, hold_memory, spmm
 from kedge.types import FloatArray, Network, Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align", "gravity_logits"]
 
@@ -38,14 +40,17 @@ _POOL = 256
 _NEAREST = 1e-2  # squared distances below this count as this: two accounts may not attract without bound
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Both networks encoded by themselves, the right one moved into the left one's space (Eq. 11)."""
     need_anchors(problem, "autoencoder")
     hold_memory()
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    left, right = (
-        _encode(network, config.baselines, seeds[side]) for side, network in enumerate((problem.left, problem.right))
-    )
+
+    def encode() -> tuple[FloatArray, FloatArray]:
+        settings = config.baselines
+        return _encode(problem.left, settings, seeds[0]), _encode(problem.right, settings, seeds[1])
+
+    left, right = keep_vectors("autoencoder", problem, config, seeds, workshop, encode)
     return align_vectors(problem, left, right, config.pairing, seeds[2])
 
 

@@ -23,22 +23,20 @@ from kedge.linalg import unit_rows
 from kedge.methods.embedded import align_mapped
 from kedge.methods.every_pair import need_anchors
 from kedge.methods.maps import fit, hold_back, two_layers
-from kedge.methods.skip_gram import walk_vectors
+from kedge.methods.skip_gram import walk_both
 from kedge.types import FloatArray, Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align"]
 
 _BATCH = 512
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Left accounts as (x, φ(x)), right ones as (ψ(y), y), each half of length 1."""
     need_anchors(problem, "deeplink")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    X, Y = (
-        torch.from_numpy(unit_rows(walk_vectors(network, config.baselines, seeds[side])))
-        for side, network in enumerate((problem.left, problem.right))
-    )
+    X, Y = (torch.from_numpy(unit_rows(vectors)) for vectors in walk_both(problem, config, seeds, workshop))
     generator = torch.Generator().manual_seed(seeds[2])
     phi, psi = (two_layers(X.shape[1], X.shape[1], generator) for _ in range(2))
     known, held = hold_back(problem.anchors, seeds[2])

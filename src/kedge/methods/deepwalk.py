@@ -13,18 +13,16 @@ from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.methods.embedded import align_vectors
 from kedge.methods.every_pair import need_anchors
-from kedge.methods.skip_gram import walk_vectors
+from kedge.methods.skip_gram import walk_both
 from kedge.types import Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Both networks by walks and skip-gram, the right one moved into the left one's space (Eq. 11)."""
     need_anchors(problem, "deepwalk")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    left, right = (
-        walk_vectors(network, config.baselines, seeds[side])
-        for side, network in enumerate((problem.left, problem.right))
-    )
+    left, right = walk_both(problem, config, seeds, workshop)
     return align_vectors(problem, left, right, config.pairing, seeds[2])

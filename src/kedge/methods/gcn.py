@@ -17,7 +17,9 @@ from kedge.config import Config
 from kedge.methods.edge_likelihood import vectors_by_edges
 from kedge.methods.embedded import align_vectors
 from kedge.methods.every_pair import need_anchors
+from kedge.methods.keeping import keep_vectors
 from kedge.types import Hypergraph, Network, Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align"]
 
@@ -28,10 +30,17 @@ def _everybody(network: Network, side: int) -> Hypergraph:
     return Hypergraph(csr_array(np.ones((network.n, 1), np.float32)))
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Both networks convolved by themselves, the right one moved into the left one's space (Eq. 11)."""
     need_anchors(problem, "gcn")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
     changes = {"levels": "simple", "fusion": "linear", "gate": "fixed", "release": 0}
-    left, right = vectors_by_edges(problem, config, seeds, "gcn", changes, _everybody)
+    left, right = keep_vectors(
+        "gcn",
+        problem,
+        config,
+        seeds,
+        workshop,
+        lambda: vectors_by_edges(problem, config, seeds, "gcn", changes, _everybody),
+    )
     return align_vectors(problem, left, right, config.pairing, seeds[2])

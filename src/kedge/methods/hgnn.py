@@ -14,16 +14,20 @@ import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.embedding.part import hyperedges
+from kedge.embedding.plan import looks_at_anchors
 from kedge.hypergraph import build_hypergraph
 from kedge.methods.edge_likelihood import vectors_by_edges
 from kedge.methods.embedded import align_vectors
 from kedge.methods.every_pair import need_anchors
+from kedge.methods.keeping import keep_vectors
 from kedge.types import Hypergraph, Network, Problem
+from kedge.workshop import Workshop
 
 __all__ = ["align"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
     """Both networks convolved by themselves, the right one moved into the left one's space (Eq. 11)."""
     need_anchors(problem, "hgnn")
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
@@ -34,5 +38,15 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
         return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
 
     changes = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
-    left, right = vectors_by_edges(problem, config, seeds, "hgnn", changes, draw)
+    known = [problem.anchors] if looks_at_anchors(config) else []
+    left, right = keep_vectors(
+        "hgnn",
+        problem,
+        config,
+        seeds,
+        workshop,
+        lambda: vectors_by_edges(problem, config, seeds, "hgnn", changes, draw),
+        *known,
+        *(part for own in problem.hypergraphs for part in hyperedges(own)),
+    )
     return align_vectors(problem, left, right, config.pairing, seeds[2])

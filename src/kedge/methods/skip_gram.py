@@ -5,12 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kedge.config import BaselineConfig
-from kedge.types import FloatArray, Network
+from kedge.config import BaselineConfig, Config
+from kedge.methods.keeping import keep_vectors
+from kedge.types import FloatArray, Network, Problem
+from kedge.workshop import Workshop
 
-__all__ = ["walk_vectors"]
+__all__ = ["walk_both", "walk_vectors"]
 
 _RATE = 0.025  # word2vec's learning rate, falling to a ten-thousandth of it
+
+
+def walk_both(
+    problem: Problem, config: Config, seeds: list[int], workshop: Workshop | None
+) -> tuple[FloatArray, FloatArray]:
+    """`walk_vectors` of the left and of the right network; no anchor enters them, so they are kept."""
+
+    def walk() -> tuple[FloatArray, FloatArray]:
+        settings = config.baselines
+        return walk_vectors(problem.left, settings, seeds[0]), walk_vectors(problem.right, settings, seeds[1])
+
+    return keep_vectors("walks", problem, config, seeds, workshop, walk)
 
 
 def walk_vectors(network: Network, settings: BaselineConfig, seed: int) -> FloatArray:

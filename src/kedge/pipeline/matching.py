@@ -24,7 +24,7 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
-from kedge.methods import METHODS, trains, evidenced, prepare, settle
+from kedge.methods import METHODS, evidenced, prepare, settle, trains
 from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
 from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
