@@ -12,14 +12,9 @@ from kedge.config import resolve
 from kedge.methods import METHODS
 from kedge.workshop import MemoryShelf, Workshop
 
-SHORT = [
-    "mgcn.steps=40",
-    "mgcn.held_out=0",
-    "baselines.steps=5",
-    "baselines.dimensions=8",
-    "mgcn.dimensions=8",
-    "baselines.walks=1",
-]
+SHORT = (
+    "mgcn.steps=40 mgcn.held_out=0 mgcn.dimensions=8 baselines.steps=5 baselines.dimensions=8 baselines.walks=1".split()
+)
 
 
 class Counting(MemoryShelf):
