@@ -51,7 +51,10 @@ def run_pair(place: Path, method: str, scale: float, share: float, more: list[st
     for name, record in stages.items():
         print(f"  {name:40} {record['cpu_seconds']:10.1f} CPU s {record['peak_mb']:8.0f} MB so far")
     metrics = summary["metrics"]
-    print("  " + ", ".join(f"{name} {metrics[name]:.3f}" for name in ("hits1", "mrr", "macro_f1", "precision", "ece")))
+    print(
+        "  "
+        + ", ".join(f"{name} {metrics[name]:.3f}" for name in ("hits1", "mrr", "macro_f1", "match_precision", "ece"))
+    )
 
 
 if __name__ == "__main__":

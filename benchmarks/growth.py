@@ -1,6 +1,6 @@
 """CPU and memory per edge of a whole `kedge match` over growing planted pairs; near linear is what is hoped for.
 
-    python benchmarks/growth.py [--nodes 10000 100000 1000000] [--method evidence mgcn] [--plot docs/images/growth.png]
+    python benchmarks/growth.py [--nodes 10000 100000 1000000] [--method kedge mgcn] [--plot docs/images/growth.png]
 
 For mgcn one may train fewer steps (`--set mgcn.steps=60`): its cost is nearly all steps, so say which you took.
 """
@@ -20,7 +20,7 @@ from measuring import measure, measure_tree
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--method", nargs="+", default=["evidence", "mgcn"])
+    parser.add_argument("--method", nargs="+", default=["kedge", "mgcn"])
     parser.add_argument("--set", dest="settings", action="append", default=[], help="a setting for `kedge match`")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--figures", type=Path, help="a JSON file that rows are added to, and the plot drawn from")
@@ -76,6 +76,11 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
                 axis.loglog([e for e, _ in mine], [mine[-1][1] * e / mine[-1][0] for e, _ in mine], ":", color="0.6")
         axis.set_xlabel("edges of both networks")
         axis.set_ylabel(words)
+        low, high = axis.get_ylim()
+        ticks = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+        axis.set_yticks([tick for tick in ticks if low <= tick <= high])
+        axis.yaxis.set_major_formatter(lambda tick, _: f"{tick:,.0f}")
+        axis.yaxis.set_minor_formatter(lambda *_: "")
         axis.grid(alpha=0.3)
     axes[0].legend(title="dotted: linear")
     figure.savefig(path, dpi=110)

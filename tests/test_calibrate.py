@@ -67,6 +67,26 @@ def test_a_share_of_one_is_seldom_denied_by_chance():
     assert np.mean(np.array(shares) < 1) < 0.05
 
 
+def test_the_share_is_near_the_truth_where_those_without_counterpart_score_low():
+    rng = np.random.default_rng(0)
+    anchored = rng.normal(3, 1, 1500)
+    everyone = np.concatenate([rng.normal(3, 1, 3000), rng.normal(-3, 1, 2000)])
+    assert estimate_counterpart(anchored, everyone, limit=1.0).share == pytest.approx(0.6, abs=0.05)
+
+
+def test_a_bare_contradiction_moves_the_share_barely():
+    anchored = np.linspace(0, 1, 400)
+    shares = []
+    for low in range(0, 400, 5):  # ever more accounts below all anchored ones
+        everyone = np.concatenate([anchored, np.full(low, -1.0)])
+        shares.append(estimate_counterpart(anchored, everyone, limit=1.0).share)
+    steps = -np.diff(shares)
+    assert shares[0] == 1.0
+    assert shares[-1] == pytest.approx(400 / 795, abs=0.12)
+    assert steps.min() >= 0
+    assert steps.max() < 0.03
+
+
 def test_probabilities_of_an_account_sum_to_at_most_one():
     problem, method, test = planted(1, share=0.7)
     calibrator, pairs, _, _ = judged(problem, method, test)

@@ -132,11 +132,13 @@ def _print_metrics(metrics: dict[str, Any]) -> None:
     )
     names = {
         "matched_hits1": "assigned their true partner",
-        "precision": "precision of the assignments",
+        "precision": "of all assigned pairs, right",
+        "match_precision": "of the pairs called a match, right",
+        "match_recall": "of the held-out pairs, called a match",
         "macro_f1": "Macro-F1, true against random pairs",
         "ece": "calibration error (ECE)",
     }
-    print_table("", ("", ""), [(words, shown(metrics[name])) for name, words in names.items()])
+    print_table("", ("", ""), [(words, shown(metrics.get(name))) for name, words in names.items()])
 
 
 @guarded

@@ -6,8 +6,15 @@ all free accounts show the mixture, so the share π with a counterpart cannot be
 
     π ≤ P(x ≥ t | all) / P(x ≥ t | anchored)      for every t,
 
-with equality where only accounts with a counterpart score that high. π is taken as the largest share that no t
-contradicts by two standard errors, and that leaves a free right account for each pair. Given π,
+with equality where only accounts with a counterpart score that high. Let r be this ratio and z how many standard errors
+it lies below 1. Less than `_DOUBT` of them say nothing (there are nine looks); what lies beyond is believed in part,
+
+    π = min over t of 1 - (1 - r) max(0, 1 - (_DOUBT / z)^2),
+
+the shrinkage of James and Stein towards "everybody has one", and no more than leaves a free right account for each
+pair. (The largest share that no t contradicts was tried first: on planted pairs, where the truth is known, 0.77 to 0.89
+of the matches were right that should have been 0.9, benchmarks/counterparts.py; r itself jumps, so that one of 40 pairs
+where everybody has a counterpart would lose most of its matches.) Given π,
 
     h(x) = P(counterpart | x) = π f_anchored(x) / f_all(x), rising with x and at most 1
 
@@ -67,13 +74,15 @@ def estimate_counterpart(anchored: FloatArray, everyone: FloatArray, limit: floa
 
 
 def _share(anchored: FloatArray, everyone: FloatArray) -> float:
-    """The largest share with a counterpart that no tail contradicts by two standard errors."""
+    """π of this module's docstring, before the limit."""
     if len(anchored) == 0 or len(everyone) == 0:
         return 1.0
-    bounds = [1.0]
+    shares = [1.0]
     for tail in _TAILS:
         at = np.quantile(anchored, 1 - tail)
         of_anchored, of_all = float((anchored >= at).mean()), float((everyone >= at).mean())
         error = np.sqrt((1 - of_anchored) / (of_anchored * len(anchored)) + 1 / len(anchored))
-        bounds.append(of_all / of_anchored * (1 + _DOUBT * float(error)))
-    return max(min(bounds), 1 / (len(everyone) + 1))
+        ratio = of_all / of_anchored
+        doubt = _DOUBT * float(error) * ratio / max(1 - ratio, 1e-12)  # _DOUBT / z
+        shares.append(1 - (1 - ratio) * max(0.0, 1 - doubt**2))
+    return max(min(shares), 1 / (len(everyone) + 1))

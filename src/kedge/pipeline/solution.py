@@ -43,6 +43,9 @@ class Solution:
 def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, Any]:
     """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
 
+    `precision`, `recall` and `f1` are of all assigned partners, however unsure; `match_precision` and so on of those
+    that were called a match.
+
     Macro figures are at one false pair a true one, as in the paper, and at two (`_1to2`), by the same rule.
 
     `ece` compares the probability of each test account's best candidate, given that the account has a counterpart (test
@@ -61,10 +64,12 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     known = pairs[(pairs >= 0).all(axis=1)]
     partner[known[:, 0]] = known[:, 1]
     asked = (matches.rank == 1) & (partner[matches.left] >= 0)
+    called = evaluate.decisions(matches.partners("match"), pairs)
     given = matches.probability[asked] / np.maximum(matches.counterpart[asked], 1e-9)
     return {
         **evaluate.ranking(solution.alignment, pairs),
         **evaluate.decisions(matches.partners(), pairs),
+        **{f"match_{name}": called[name] for name in ("precision", "recall", "f1")},
         **evaluate.macro(said_true, said_one),
         **{f"{name}_1to2": value for name, value in evaluate.macro(said_true, said_two).items()},
         "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
