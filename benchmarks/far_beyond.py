@@ -27,8 +27,9 @@ def main() -> None:
     parser.add_argument("--read-seconds", type=float, default=0.8, help="CPU µs an edge, benchmarks/reading.py")
     parser.add_argument("--cut-seconds", type=float, default=1.63, help="CPU µs an edge, cut_cost.py")
     parser.add_argument("--cut-bytes", type=float, default=172, help="bytes an edge, cut_cost.py")
-    parser.add_argument("--evidence-seconds", type=float, default=40, help="CPU µs an edge, match_cost.py")
-    parser.add_argument("--evidence-bytes", type=float, default=740, help="bytes an edge, match_cost.py")
+    parser.add_argument("--sketch-seconds", type=float, default=21.8, help="CPU µs an edge, cut_cost.py")
+    parser.add_argument("--evidence-seconds", type=float, default=39.5, help="CPU µs an edge, full_size.py")
+    parser.add_argument("--evidence-bytes", type=float, default=240, help="bytes an edge, full_size.py")
     asked = parser.parse_args()
     a, e, every = asked.accounts, asked.edges, asked.cores * asked.machines
     # A part's cost is nearly all steps, and a step's is by edge once they outnumber accounts as they do here.
@@ -36,6 +37,7 @@ def main() -> None:
     rows = [
         ("read", asked.read_seconds * e / 1e6, 12 * 2 * e, "one process"),
         ("cut (Louvain, one thread)", asked.cut_seconds * e / 1e6, asked.cut_bytes * e, "one process"),
+        ("sketch", asked.sketch_seconds * e / 1e6, 4 * 4 * asked.dimensions * a + 24 * e, "one process"),
         ("train parts", train, 1.2e9 * every, "every core"),
         ("vectors, lay together", 1e-5 * a * asked.dimensions / 64, 2 * 4 * asked.dimensions * a, "one process"),
         ("evidence and calibration", asked.evidence_seconds * e / 1e6, asked.evidence_bytes * e, "one process"),

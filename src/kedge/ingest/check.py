@@ -17,11 +17,13 @@ from kedge.types import IntArray, Network
 
 __all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "edges_among", "estimate_cost", "hub_warning"]
 
-# Measured by benchmarks/match_cost.py on planted pairs; a rough guide, said as such.
+# Fitted to benchmarks/growth.py and full_size.py, planted pairs all; a rough guide, said as such.
 _CPU_SECONDS_FLOOR: Final = 20.0
-_CPU_SECONDS_PER_EDGE: Final = 4e-5
-_BYTES_PER_EDGE: Final = 740
-_BYTES_FLOOR: Final = 365_000_000
+_CPU_SECONDS_PER_ACCOUNT: Final = 3.5e-4
+_CPU_SECONDS_PER_EDGE: Final = 2e-5
+_BYTES_FLOOR: Final = 700_000_000
+_BYTES_PER_ACCOUNT: Final = 2_400
+_BYTES_PER_EDGE: Final = 40
 
 
 @dataclass(frozen=True)
@@ -98,10 +100,10 @@ def check(
 
 def estimate_cost(left: Network, right: Network) -> tuple[float, float]:
     """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings."""
-    edges = left.edges + right.edges
+    accounts, edges = left.n + right.n, left.edges + right.edges
     return (
-        round(_CPU_SECONDS_FLOOR + edges * _CPU_SECONDS_PER_EDGE, 1),
-        round((_BYTES_FLOOR + edges * _BYTES_PER_EDGE) / 1e6),
+        round(_CPU_SECONDS_FLOOR + accounts * _CPU_SECONDS_PER_ACCOUNT + edges * _CPU_SECONDS_PER_EDGE, 1),
+        round((_BYTES_FLOOR + accounts * _BYTES_PER_ACCOUNT + edges * _BYTES_PER_EDGE) / 1e6),
     )
 
 
