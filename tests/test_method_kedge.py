@@ -47,8 +47,19 @@ def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
         raise AssertionError("embedded")
 
     monkeypatch.setattr(method, "_vectors", refuse)
-    assert settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
+    assert settle(planted(100), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
     assert settle(planted(30), resolve(assignments=[*QUICK, "pairing.accounts=10"]), 0).pairing.use == "no"
+
+
+def test_with_few_anchors_sketches_are_tried_however_well_evidence_does(monkeypatch):
+    made = []
+    vectors = method._vectors
+    monkeypatch.setattr(method, "_vectors", lambda *a: made.append(1) or vectors(*a))
+    settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.01"]), 0)
+    assert made
+    made.clear()
+    settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.01", "pairing.vectors=mgcn"]), 0)
+    assert not made, "trained vectors cost too much to be tried in any case"
 
 
 def test_what_is_settled_is_not_chosen_again():

@@ -1,6 +1,6 @@
 """Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
-`settle` holds training anchors back. Where evidence alone finds most of them, or networks are large, nothing is
+`settle` holds training anchors back. Where evidence alone finds most of many, or networks are large, nothing is
 embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error. So with too
 few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009). The vectors are
 sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017).
@@ -32,6 +32,7 @@ __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps
 _TELLING = 30  # held-back anchors whose mean is near the truth
+_PLENTY = 100  # below as many anchors a prior is worth trying however well evidence does, and any gain is taken
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
@@ -83,12 +84,13 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
         return plain
     workshop = workshop or Workshop()
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
     # One fold will mostly do to see that evidence is enough: the bound is one on cost, and other folds are that cost.
     first = _held_ranks(problem, plain, seed, workshop, folds[:1])
-    if len(first) >= _TELLING and first.mean() >= config.pairing.enough:
+    if not few and len(first) >= _TELLING and first.mean() >= config.pairing.enough:
         return plain
     reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
-    if reached.mean() >= config.pairing.enough:
+    if not few and reached.mean() >= config.pairing.enough:
         return plain
     together = _using(config, "yes")
     try:
@@ -96,7 +98,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    better = gains(tried, reached)
+    better = tried.mean() > reached.mean() if few else gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
         f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
