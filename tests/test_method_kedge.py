@@ -47,7 +47,7 @@ def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
         raise AssertionError("embedded")
 
     monkeypatch.setattr(method, "_vectors", refuse)
-    assert settle(planted(100), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
+    assert settle(planted(200, 240), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
     assert settle(planted(30), resolve(assignments=[*QUICK, "pairing.accounts=10"]), 0).pairing.use == "no"
 
 

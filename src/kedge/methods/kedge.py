@@ -32,7 +32,7 @@ __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps
 _TELLING = 30  # held-back anchors whose mean is near the truth
-_PLENTY = 100  # below as many anchors a prior is worth trying however well evidence does, and any gain is taken
+_PLENTY = 200  # below as many anchors a prior is worth trying however well evidence does, and any gain is taken
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
