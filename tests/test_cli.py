@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from command import ENVIRONMENT, kedge, match_words, process
@@ -46,6 +47,21 @@ def test_match_prints_the_promised_json(pair, tmp_path):
     )
     assert summary["metrics"]["hits10"] > 0.2, "far above chance"
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize(("decision", "shown"), [("match", ["e", "b", "a"]), ("review", ["d"]), ("no match", ["c"])])
+def test_the_surest_pairs_of_a_decision_are_shown_first(decision, shown):
+    from kedge.cli.matching import _surest
+
+    rows = pa.table(
+        {
+            "left": ["a", "b", "c", "d", "e"],
+            "right": ["v", "w", "x", "y", "z"],
+            "probability": [0.9, 0.95, 0.2, 0.6, 0.99],
+            "decision": pa.array(["match", "match", "no match", "review", "match"]).dictionary_encode(),
+        }
+    )
+    assert [row["left"] for row in _surest(rows, decision)] == shown
 
 
 def test_without_test_pairs_metrics_are_null(pair, tmp_path):

@@ -30,7 +30,9 @@ from kedge.cli.options import (
 from kedge.cli.reporting import write_report
 from kedge.cli.show import Reporter, print_json, print_table
 
-if TYPE_CHECKING:  # loading it takes a while, and `kedge --help` must not wait for that
+if TYPE_CHECKING:  # loading them takes a while, and `kedge --help` must not wait for that
+    from pyarrow import Table
+
     from kedge.pipeline import Inputs
 
 __all__ = ["demo", "evaluate", "match"]
@@ -97,14 +99,15 @@ def _print_summary(summary: dict[str, Any]) -> None:
     from kedge.store import TABLE
 
     table = TABLE.load(Path(summary["run"]) / "matches.parquet")
-    rows = [row for row in table.slice(0, 200_000).to_pylist() if row["decision"] == "match"]
-    rows.sort(key=lambda row: (-row["probability"], row["left"], row["right"]))
+    title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
+    if not summary["matches"]:
+        title, decision = "No matches; the surest pairs for review", "review"
     print_table(
-        f"{summary['matches']:,} matches; the surest of them",
+        title,
         ("left", "right", "probability", "score", "margin"),
         [
             (r["left"], r["right"], f"{r['probability']:.3f}", f"{r['score']:.2f}", f"{r['margin']:.2f}")
-            for r in rows[:10]
+            for r in _surest(table, decision)
         ],
     )
     _print_metrics(summary["metrics"])
@@ -112,6 +115,16 @@ def _print_summary(summary: dict[str, Any]) -> None:
         f"Everything is in {summary['run']} ({summary['cpu_seconds']:.1f} CPU seconds, {summary['peak_mb']:.0f} MB). "
         f"Look at {summary['report']} in a browser. Next: kedge export {summary['run']} --candidates 5 -o matches.csv"
     )
+
+
+def _surest(table: Table, decision: str) -> list[dict[str, Any]]:
+    """The ten most probable rows with a decision."""
+    from pyarrow import compute, string
+
+    decided = table.filter(compute.equal(compute.cast(table["decision"], string()), decision))
+    order = [("probability", "descending"), ("left", "ascending"), ("right", "ascending")]
+    rows: list[dict[str, Any]] = decided.sort_by(order).slice(0, 10).to_pylist()
+    return rows
 
 
 def _print_metrics(metrics: dict[str, Any]) -> None:
