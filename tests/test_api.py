@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 
 import networkx
 import pandas
@@ -46,9 +47,11 @@ def test_match_gives_a_frame(pair):
 
 def test_the_form_of_the_input_does_not_matter(pair):
     left, right, train, _ = pair
-    first = kedge.match(left, right, train).to_frame()
+    # Vectors start from draws in the order of accounts, so only evidence is the same to the last digit.
+    alone = partial(kedge.match, settings={"pairing.use": "no"})
+    first = alone(left, right, train).to_frame()
     graph = networkx.from_pandas_edgelist(right)
-    again = kedge.match(left, graph, dict(zip(*train.to_pydict().values(), strict=True))).to_frame()
+    again = alone(left, graph, dict(zip(*train.to_pydict().values(), strict=True))).to_frame()
     key = ["left", "right"]
     merged = first.merge(again, on=key, suffixes=("", "_again"))
     assert len(merged) >= 0.95 * len(first), "account order may settle ties, and nothing else"

@@ -179,7 +179,7 @@ def test_explain_adds_up_also_for_a_pair_that_is_rejected(run, tmp_path):
     other = next(row["right"] for row in rows if row["right"] != best["right"])
     for right in (best["right"], other):
         told = json.loads(kedge("explain", run, best["left"], right, "--json").stdout)
-        parts = told["prior"] + sum(reason["weight"] for reason in told["hits"] + told["misses"])
+        parts = told["prior"] + told["vectors"] + sum(reason["weight"] for reason in told["hits"] + told["misses"])
         assert told["log_odds"] == pytest.approx(parts)
     told = json.loads(kedge("explain", run, best["left"], best["right"], "--json").stdout)
     assert told["probability"] == pytest.approx(best["probability"])

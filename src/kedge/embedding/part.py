@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from typing import Any, Final
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import Config
+from kedge.threads import one_thread
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 from kedge.workshop import Piece
 
@@ -113,7 +113,7 @@ def megabytes(job: PartJob) -> float:
 
 def train_part(job: PartJob) -> PartFit:
     """The vectors of one part among many (Eq. 1-10); runs in any process, with one thread: parts share the cores."""
-    with _one_thread():
+    with one_thread():
         return train_alone(job)
 
 
@@ -128,15 +128,3 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
     said = None if fit.hypergraph is None else asdict(fit.hypergraph)
     return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, said)
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from kedge.config import PairingConfig
 from kedge.linalg import unit_rows
 from kedge.link.pair_examples import Examples
+from kedge.threads import one_thread
 from kedge.types import FloatArray, IntArray, as_pairs
 
 __all__ = ["PairNetwork", "features", "fit_pair_network"]
@@ -95,9 +96,16 @@ def fit_pair_network(train: Examples, held: Examples, config: PairingConfig, see
     false = len(train.matched) - true
     if true < 1 or false < 1 or held.matched.sum() < 1:
         return _silent(config.form)
+    with one_thread():
+        return _descend(train, held, config, seed)
+
+
+def _descend(train: Examples, held: Examples, config: PairingConfig, seed: int) -> PairNetwork:
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
 
+    true = float(train.matched.sum())
+    false = len(train.matched) - true
     phi = features(config.form, train.left, train.right, train.evidence)
     middle, spread = phi.mean(axis=0), phi.std(axis=0)
     spread = np.where(spread > _LEAST_SPREAD, spread, 1.0).astype(phi.dtype)

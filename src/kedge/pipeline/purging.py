@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from kedge.errors import KedgeError
 from kedge.forgetting import Forgotten, forget_accounts, forget_scores, without_entries, without_pairs
-from kedge.pipeline.layout import ACCOUNT_FREE, EMBEDDINGS, HYPERGRAPH_FILES, REPORT, SUPPORT
+from kedge.pipeline.layout import ACCOUNT_FREE, EMBEDDINGS, HYPERGRAPH_FILES, PRIOR, REPORT, SUPPORT
 from kedge.pipeline.reading import load_problem
 from kedge.store import (
     ALIGNMENT,
@@ -135,6 +135,7 @@ def _clean(run: Run, problem: Problem, person: _Person) -> int:
         "matches.parquet": (TABLE, rows),
         "model/scores.npz": (ALIGNMENT, lambda scores: forget_scores(scores, person.forgotten)),
         SUPPORT: (SPARSE, lambda support: without_entries(support, person.forgotten)),
+        PRIOR: (SPARSE, lambda prior: without_entries(prior, person.forgotten)),
         "networks/anchors.npz": (ARRAYS, known),
         HYPERGRAPH_FILES[0]: (SPARSE, lambda H: without_entries(H, (person.forgotten[0], no_hyperedge))),
         HYPERGRAPH_FILES[1]: (SPARSE, lambda H: without_entries(H, (person.forgotten[1], no_hyperedge))),
