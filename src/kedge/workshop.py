@@ -6,7 +6,7 @@ command, a calibration with fewer anchors, the next match after a review.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kedge.progress import Progress, Silent
 
-__all__ = ["MemoryShelf", "Piece", "Shelf", "Workshop"]
+__all__ = ["MemoryShelf", "Piece", "Shelf", "Workshop", "get_or_make"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,15 @@ class Shelf(Protocol):
     def drop(self, keys: Collection[str]) -> None:
         """Forget pieces that nobody will ask for again."""
         ...
+
+
+def get_or_make(shelf: Shelf, key: str, make: Callable[[], Piece]) -> Piece:
+    """The piece under this key; made and kept where it does not lie there yet."""
+    held = shelf.get(key)
+    if held is None:
+        held = make()
+        shelf.put(key, held)
+    return held
 
 
 class MemoryShelf:

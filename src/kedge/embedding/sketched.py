@@ -6,7 +6,7 @@ from kedge.config import Config
 from kedge.embedding.part import digest
 from kedge.embedding.sketch import sketch_network
 from kedge.types import FloatArray, Network, Problem
-from kedge.workshop import Piece, Shelf
+from kedge.workshop import Piece, Shelf, get_or_make
 
 __all__ = ["recall_sketches", "sketch_both"]
 
@@ -24,13 +24,10 @@ def recall_sketches(problem: Problem, config: Config, shelf: Shelf) -> tuple[Flo
 
 
 def _sketch(network: Network, config: Config, side: int, shelf: Shelf) -> FloatArray:
-    key = _key(network, config, side)
-    held = shelf.get(key)
-    if held is not None:
-        return held.arrays["vectors"]
-    vectors = sketch_network(network, *_how(config, side))
-    shelf.put(key, Piece({"vectors": vectors}))
-    return vectors
+    def make() -> Piece:
+        return Piece({"vectors": sketch_network(network, *_how(config, side))})
+
+    return get_or_make(shelf, _key(network, config, side), make).arrays["vectors"]
 
 
 def _how(config: Config, side: int) -> tuple[int, int, int]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kedge.config import Config
 from kedge.embedding.part import digest
 from kedge.types import FloatArray, Problem
-from kedge.workshop import Piece, Workshop
+from kedge.workshop import Piece, Workshop, get_or_make
 
 __all__ = ["keep_vectors"]
 
@@ -41,9 +41,5 @@ def keep_vectors(
         for part in (n.adjacency.indptr, n.adjacency.indices, n.adjacency.data)
     ]
     key = digest(settings, *edges, *looked_at)
-    held = workshop.shelf.get(key)
-    if held is None:
-        left, right = make()
-        held = Piece({"left": left, "right": right})
-        workshop.shelf.put(key, held)
+    held = get_or_make(workshop.shelf, key, lambda: Piece(dict(zip(("left", "right"), make(), strict=True))))
     return held.arrays["left"], held.arrays["right"]
