@@ -151,6 +151,7 @@ def _print_metrics(metrics: dict[str, Any]) -> None:
         "macro_f1": "Macro-F1, true against random pairs",
         "ece": "calibration error (ECE)",
     }
+    # A run of an earlier version knows fewer of them.
     print_table("", ("", ""), [(words, shown(metrics.get(name))) for name, words in names.items()])
 
 

@@ -15,7 +15,7 @@ class PairingConfig(Stage):
     """How two vectors become the log-odds of a pair."""
 
     use: Literal["auto", "yes", "no"] = Field(
-        default="auto", description="embeddings as a prior of evidence; auto: where held-back anchors clearly gain"
+        default="auto", description="vectors as a prior of evidence; auto: where held-back anchors gain"
     )
     vectors: Literal["auto", "sketch", "mgcn"] = Field(
         default="auto",
@@ -32,7 +32,10 @@ class PairingConfig(Stage):
     )
     most: float = Field(default=6.0, gt=0, description="largest log-odds that vectors alone may give a pair")
     enough: float = Field(
-        default=0.5, gt=0, le=1, description="auto: no embedding where evidence has this mean reciprocal rank alone"
+        default=0.5,
+        gt=0,
+        le=1,
+        description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",
     )
     accounts: int = Field(
         default=20_000, ge=0, description="auto: no embedding where both networks together have more accounts"

@@ -1,8 +1,8 @@
 """Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
 `settle` holds training anchors back. Where evidence alone finds most of many, or networks are large, nothing is
-embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error. So with too
-few anchors to tell, or where nothing gains, it is the method `evidence` (docs/decisions/0009). The vectors are
+embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error, or at all
+where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
 sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017).
 """
 
