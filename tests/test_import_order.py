@@ -10,6 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "kedge"
 ORDER = [
     "errors",
     "progress",
+    "threads",
     "types",
     "linalg",
     "alignment",
