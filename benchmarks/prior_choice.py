@@ -24,7 +24,7 @@ from kedge.config import Config, resolve
 from kedge.embedding import sketch_both
 from kedge.embedding.sketch import put_beside
 from kedge.link.choice import FORMS, ranking_scores
-from kedge.link.prior import embedded_prior
+from kedge.link.prior import certain_pairs, embedded_prior
 from kedge.methods import evidence as alone
 from kedge.methods.embedded import align_vectors
 from kedge.methods.mgcn import embed_both
@@ -78,10 +78,11 @@ def main() -> None:
                 settled = alone.settle(trial, config, seed)
                 hear = FORMS[settled.evidence.form]
                 first = hear(trial, settled.evidence)
+                known = certain_pairs(trial, first, config.pairing.certain)
                 found["evidence"].append(evaluate.ranking(SparseAlignment(ranking_scores(first)), held)["mrr"])
                 for kind, (left, right) in kinds.items():
                     ranked = evaluate.ranking(align_vectors(trial, left, right, config.pairing, seed), held)
-                    prior = embedded_prior(trial, left, right, first, config.pairing, seed)
+                    prior = embedded_prior(trial, left, right, known, first.log_odds, config.pairing, seed)
                     again = hear(trial, settled.evidence, prior)
                     found.setdefault(f"{kind} alone", []).append(ranked["mrr"])
                     both = evaluate.ranking(SparseAlignment(ranking_scores(again)), held)["mrr"]

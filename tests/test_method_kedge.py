@@ -25,6 +25,12 @@ from kedge.workshop import MemoryShelf, Workshop
 QUICK = ["method=kedge", "mgcn.steps=20", "mgcn.dimensions=16", "evidence.rounds=5"]
 
 
+def prior_of(problem, left, right, evidence, config, *more):
+    return embedded_prior(
+        problem, left, right, certain_pairs(problem, evidence, config.certain), evidence.log_odds, config, 0, *more
+    )
+
+
 def planted(anchors: int, n: int = 120, seed: int = 0) -> Problem:
     """A network of communities and a relabelled copy."""
     made = communities(n, 6, 0.3, 0.01, seed)
@@ -131,8 +137,35 @@ def test_the_prior_is_heard_and_kept():
     assert heard.prior is not None
     assert heard.prior.nnz > 0
     assert heard.prior.data.min() > 0
-    assert heard.prior.data.max() <= 6
     assert not np.isin(heard.prior.tocoo().row, problem.anchors[:, 0]).any()
+
+
+def test_the_weight_multiplies_what_nearness_says():
+    problem = planted(30)
+    heard = propagate(problem, resolve().evidence)
+    X = np.random.default_rng(0).normal(size=(120, 8)).astype(np.float32)
+    once, often = (
+        prior_of(problem, X, X, heard, resolve(assignments=[f"pairing.weight={weight}"]).pairing) for weight in (1, 4)
+    )
+    np.testing.assert_allclose(often.toarray(), 4 * once.toarray())
+
+
+def test_nearness_is_weighed_as_long_as_held_back_anchors_gain(monkeypatch):
+    """Ranks that the test sets in place of those of a run: the fourfold weight gains, the sixteenfold one does not."""
+    problem = planted(200, 240)
+    rank = {("no", 1.0): 0.3, ("yes", 1.0): 0.4, ("yes", 4.0): 0.5, ("yes", 16.0): 0.45}
+    asked = []
+
+    def ranks(problem, config, seed, workshop, folds):
+        asked.append((config.pairing.use, config.pairing.weight))
+        return np.full(sum(map(len, folds)), rank[asked[-1]])
+
+    monkeypatch.setattr(method, "_held_ranks", ranks)
+    settled = settle(problem, resolve(assignments=QUICK), 0)
+    assert (settled.pairing.use, settled.pairing.weight) == ("yes", 4.0)
+    assert asked[-1] == ("yes", 16.0)
+    few = settle(planted(60), resolve(assignments=QUICK), 0)
+    assert few.pairing.weight == 1.0, "few anchors cannot tell weights apart"
 
 
 def test_certain_pairs_begin_with_the_anchors():
@@ -149,13 +182,13 @@ def test_a_prior_of_too_few_pairs_is_empty(count):
     evidence = propagate(problem, resolve().evidence)
     X = np.random.default_rng(0).normal(size=(120, 4)).astype(np.float32)
     config = resolve(assignments=["pairing.certain=0.999999999"]).pairing
-    assert embedded_prior(problem, X, X, evidence, config, 0).nnz == 0
+    assert prior_of(problem, X, X, evidence, config).nnz == 0
 
 
 def test_equal_vectors_speak_for_no_pair_more_than_another():
     problem = planted(30)
     X = np.ones((120, 4), np.float32)
-    prior = embedded_prior(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing, 0)
+    prior = prior_of(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing)
     assert prior.nnz == 0 or np.ptp(prior.data) < 1e-4
 
 
@@ -182,9 +215,9 @@ def test_what_approximate_search_misses_is_told(monkeypatch):
     listener = Silent()
     listener.note = told.append
     config = resolve(assignments=QUICK).pairing
-    embedded_prior(problem, *vectors, heard, config, 0, listener)
+    prior_of(problem, *vectors, heard, config, listener)
     assert told == [], "exact search misses nothing"
     monkeypatch.setattr(prior, "nearest_pairs", partial(prior.nearest_pairs, exact_up_to=50))
-    embedded_prior(problem, *vectors, heard, config, 0, listener)
+    prior_of(problem, *vectors, heard, config, listener)
     (note,) = told
     assert re.fullmatch(r"the nearest accounts are searched for approximately: \d+% of the true ones .*", note)

@@ -30,9 +30,13 @@ class PairingConfig(Stage):
     certain: float = Field(
         default=0.8, gt=0, lt=1, description="beliefs from which a match helps to lay the spaces over each other"
     )
-    most: float = Field(default=6.0, gt=0, description="largest log-odds that vectors alone may give a pair")
+    weight: float = Field(
+        default=1.0,
+        gt=0,
+        description="how often nearness counts beside evidence; use = auto also tries four and sixteen times as often",
+    )
     enough: float = Field(
-        default=0.5,
+        default=0.9,
         gt=0,
         le=1,
         description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",

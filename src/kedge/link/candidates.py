@@ -14,7 +14,7 @@ import numpy as np
 from kedge.linalg import unit_rows
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["EXACT_UP_TO", "Nearest", "nearest_pairs"]
+__all__ = ["EXACT_UP_TO", "Found", "Nearest", "nearest", "nearest_pairs"]
 
 EXACT_UP_TO: Final = 50_000
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
@@ -23,10 +23,14 @@ _LOOKED_INTO = 0.1  # share of the cells that one question looks into
 
 @dataclass(frozen=True)
 class Nearest:
-    """Pairs [m, 2] sorted, each once; `recall` is the share of the exact nearest that were found, 1 if exact."""
+    """Pairs [m, 2] sorted, each once; `recall` is the share of the exact nearest that were found, 1 if exact.
+
+    `cosines`: of each account, on the left and on the right, those of its nearest, [n, k]; nan where it has none.
+    """
 
     pairs: IntArray
     recall: float
+    cosines: tuple[FloatArray, FloatArray]
     exact: bool = True
 
 
@@ -40,44 +44,60 @@ def nearest_pairs(
 ) -> Nearest:
     """The k nearest by cosine of each left account among the right ones, and of each right one among the left.
 
-    `left` and `right` are the accounts that look and may be found; all where they are not given. An account whose
-    vector is 0 stands nowhere: it neither looks nor is found.
+    `left` and `right` are the accounts that pairs are made of; all where they are not given. The others look too, for
+    what surrounds them. An account whose vector is 0 stands nowhere: it neither looks nor is found.
     """
-    sides = [unit_rows(np.ascontiguousarray(vectors, np.float32)) for vectors in (X, Y)]
-    chosen = []
-    for vectors, accounts in zip(sides, (left, right), strict=True):
-        wanted = np.arange(len(vectors)) if accounts is None else np.asarray(accounts, np.int64)
-        chosen.append(wanted[vectors[wanted].any(axis=1)])
-    if k < 1 or not len(chosen[0]) or not len(chosen[1]):
-        return Nearest(np.empty((0, 2), np.int64), 1.0)
-    found, recalls = [], []
+    sides = [unit_rows(np.asarray(vectors, np.float32)) for vectors in (X, Y)]
+    placed = [np.flatnonzero(vectors.any(axis=1)) for vectors in sides]
+    wanted = [
+        all_ if some is None else np.intersect1d(all_, some) for all_, some in zip(placed, (left, right), strict=True)
+    ]
+    cosines = (np.full((len(X), k), np.nan, np.float32), np.full((len(Y), k), np.nan, np.float32))
+    found, recalls = [np.empty((0, 2), np.int64)], []
     for near in (0, 1):
-        asking, asked = sides[near][chosen[near]], sides[1 - near][chosen[1 - near]]
-        places, recall = _search(asking, asked, min(k, len(asked)), exact_up_to)
-        row, place = np.nonzero(places >= 0)
-        mine, other = chosen[near][row], chosen[1 - near][places[row, place]]
+        if k < 1 or not len(placed[near]) or not len(wanted[1 - near]):
+            continue
+        seen = nearest(sides[near][placed[near]], sides[1 - near][wanted[1 - near]], k, exact_up_to)
+        known = seen.places >= 0
+        cosines[near][placed[near], : known.shape[1]] = np.where(known, seen.cosines, np.nan)
+        row, place = np.nonzero(known & np.isin(placed[near], wanted[near])[:, None])
+        mine, other = placed[near][row], wanted[1 - near][seen.places[row, place]]
         found.append(np.column_stack([mine, other] if near == 0 else [other, mine]))
-        recalls.append(recall)
-    exact = max(len(accounts) for accounts in chosen) <= exact_up_to
-    return Nearest(np.unique(np.concatenate(found), axis=0), float(np.mean(recalls)), exact)
+        recalls.append(seen.recall)
+    exact = max(len(accounts) for accounts in wanted) <= exact_up_to
+    recall = float(np.mean(recalls)) if recalls else 1.0
+    return Nearest(np.unique(np.concatenate(found), axis=0), recall, cosines, exact)
 
 
-def _search(asking: FloatArray, asked: FloatArray, k: int, exact_up_to: int) -> tuple[IntArray, float]:
-    """The rows of the k nearest of each, -1 where fewer were found, and the share of the true nearest among them."""
+@dataclass(frozen=True)
+class Found:
+    """The nearest of each asking account, nearest first: rows [m, k] of those asked, -1 where fewer were found, and
+    their cosines; `recall` as in `Nearest`."""
+
+    places: IntArray
+    cosines: FloatArray
+    recall: float
+
+
+def nearest(asking: FloatArray, asked: FloatArray, k: int, exact_up_to: int = EXACT_UP_TO) -> Found:
+    """The k nearest of each, or all where there are fewer; vectors of length 1 or 0."""
     import faiss
 
+    asking, asked = (np.ascontiguousarray(vectors, np.float32) for vectors in (asking, asked))
+    k = min(k, len(asked))
     exact: Any = faiss.IndexFlatIP(asked.shape[1])
     exact.add(asked)
     if len(asked) <= exact_up_to:
-        return np.asarray(exact.search(asking, k)[1]), 1.0
+        cosines, places = exact.search(asking, k)
+        return Found(np.asarray(places), np.asarray(cosines), 1.0)
     cells = max(int(np.sqrt(len(asked))), 1)
     index: Any = faiss.IndexIVFFlat(exact.__class__(asked.shape[1]), asked.shape[1], cells, faiss.METRIC_INNER_PRODUCT)
     index.cp.min_points_per_centroid = 1
     index.train(asked)
     index.add(asked)
     index.nprobe = max(round(_LOOKED_INTO * cells), 1)
-    places = np.asarray(index.search(asking, k)[1])
+    cosines, places = (np.asarray(found) for found in index.search(asking, k))
     sample = np.linspace(0, len(asking) - 1, min(_SAMPLE, len(asking))).astype(np.int64)
     truth = np.asarray(exact.search(asking[sample], k)[1])
     hits = sum(len(np.intersect1d(mine, true)) for mine, true in zip(places[sample], truth, strict=True))
-    return places, hits / truth.size
+    return Found(places, cosines, hits / truth.size)

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from kedge.alignment import Alignment, VectorAlignment
+from kedge.link.logistic import fit_logistic
 from kedge.link.reach import reach
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
@@ -109,15 +109,8 @@ def fit_pair_rule(
     centre, scale = further.mean(axis=0), np.maximum(further.std(axis=0), 1e-6)
     columns = np.column_stack([columns, (further - centre) / scale])
     prior = np.append(_PRIOR, np.zeros(len(centre)))
-    sign = np.where(is_true, 1.0, -1.0)
     weight = np.where(is_true, 1.0, is_true.sum() / max((~is_true).sum(), 1))
-
-    def loss(w: FloatArray) -> tuple[float, FloatArray]:
-        z = sign * (columns @ w)
-        slope = -weight * sign * 0.5 * (1 - np.tanh(z / 2))
-        return float(weight @ np.logaddexp(0, -z) + ((w - prior) ** 2).sum() / 2), columns.T @ slope + w - prior
-
-    fitted = minimize(loss, prior, jac=True, method="L-BFGS-B").x
+    fitted = fit_logistic(columns, is_true, weight, prior)
     return PairRule(fitted, _best_cut(columns @ fitted, is_true, weight), middle, spread, centre, scale, hops)
 
 

@@ -1,0 +1,107 @@
+"""Nearness as a likelihood ratio: against loops, against ratios that are known, and where there is nothing to see."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kedge.alignment import VectorAlignment
+from kedge.link.candidates import nearest_pairs
+from kedge.link.logistic import fit_logistic
+from kedge.link.nearness import fit_nearness, surroundings
+from kedge.link.pair_learning import Unseen
+
+
+def crowd(n: int, noise: float, seed: int = 0, dimensions: int = 6) -> tuple[VectorAlignment, np.ndarray]:
+    """Accounts in clusters of different width; account v on the right is u = v on the left, somewhat moved."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(8, dimensions))
+    width = rng.uniform(0.05, 0.5, 8)
+    group = rng.integers(8, size=n)
+    left = centres[group] + width[group, None] * rng.normal(size=(n, dimensions))
+    right = left + noise * width[group, None] * rng.normal(size=(n, dimensions))
+    return VectorAlignment(left, right), np.column_stack([np.arange(n)] * 2)
+
+
+def fitted(vectors: VectorAlignment, known: np.ndarray, seed: int = 0):
+    around = surroundings(nearest_pairs(vectors.left, vectors.right, 20).cosines)
+    folds = [Unseen(vectors.left, vectors.right, part) for part in np.array_split(known, 5)]
+    return fit_nearness(folds, known, around, np.random.default_rng(seed)), around
+
+
+def test_the_ratio_is_what_the_docstring_says_loop_by_loop():
+    vectors, same = crowd(80, 0.3)
+    nearness, around = fitted(vectors, same[:40])
+    weights = nearness.weights
+
+    def log_distance(u: int, v: int) -> float:
+        return float(np.log(1e-4 + max(1 - float(vectors.left[u] @ vectors.right[v]), 0)))
+
+    pairs = np.array([[3, 3], [3, 9], [50, 50], [79, 0]])
+    for (u, v), said in zip(pairs, nearness.log_ratio(vectors, pairs, around), strict=True):
+        own = [np.median(sorted(log_distance(u, w) for w in range(80))[:10])]
+        own += [np.median(sorted(log_distance(w, v) for w in range(80))[:10])]
+        d = log_distance(u, v)
+        assert said == pytest.approx(weights @ [1, d, d - own[0], d - own[1]], abs=1e-3)
+
+
+def test_the_ratio_foretells_how_many_pairs_are_partners_and_ranks_them_first():
+    vectors, same = crowd(600, 0.3)
+    nearness, around = fitted(vectors, same[:300])
+    everything = np.argwhere(np.ones((600, 600)))
+    ratio = np.exp(nearness.log_ratio(vectors, everything, around)).reshape(600, 600)
+    # With a ratio of r, and 600 accounts of which one is the partner, the probability of a pair is r / (r + 600).
+    assert (ratio / (ratio + 600)).sum() == pytest.approx(600, rel=0.1)
+    unseen = np.arange(300, 600)
+    rank = (ratio[unseen] >= ratio[unseen, unseen][:, None]).sum(axis=1)
+    by_cosine = vectors.left[unseen] @ vectors.right.T
+    plain = (by_cosine >= by_cosine[np.arange(300), unseen][:, None]).sum(axis=1)
+    assert (1 / rank).mean() >= (1 / plain).mean()
+    assert np.median(np.log(ratio[unseen, unseen])) > 2
+
+
+def test_vectors_that_say_nothing_give_a_ratio_of_about_one():
+    rng = np.random.default_rng(0)
+    vectors = VectorAlignment(rng.normal(size=(300, 5)), rng.normal(size=(300, 5)))
+    nearness, around = fitted(vectors, np.column_stack([np.arange(100)] * 2))
+    pairs = rng.integers(300, size=(500, 2))
+    assert np.abs(nearness.log_ratio(vectors, pairs, around)).max() < 1.5
+
+
+def test_what_is_learnt_does_not_depend_on_the_numbers_of_accounts():
+    vectors, same = crowd(200, 0.2)
+    order = np.random.default_rng(3).permutation(200)
+    moved = VectorAlignment(vectors.left, vectors.right[order])
+    back = np.argsort(order)
+    first, _ = fitted(vectors, same[:100])
+    second, _ = fitted(moved, np.column_stack([same[:100, 0], back[same[:100, 1]]]))
+    np.testing.assert_allclose(first.weights, second.weights, rtol=0.3)  # random rivals differ
+
+
+def test_without_a_place_in_the_space_nothing_is_learnt():
+    vectors = VectorAlignment(np.zeros((20, 3)), np.zeros((20, 3)))
+    nearness, around = fitted(vectors, np.column_stack([np.arange(10)] * 2))
+    assert nearness is None
+    assert np.isfinite(around[0]).all()
+
+
+def test_accounts_without_a_vector_are_left_out_and_answered():
+    vectors, same = crowd(60, 0.2)
+    left = vectors.left.copy()
+    left[:5] = 0
+    vectors = VectorAlignment(left, vectors.right)
+    nearness, around = fitted(vectors, same[:30])
+    assert np.isfinite(nearness.log_ratio(vectors, same, around)).all()
+
+
+def test_logistic_regression_finds_the_weights_that_made_the_examples():
+    rng = np.random.default_rng(0)
+    x = np.column_stack([np.ones(20_000), rng.normal(size=(20_000, 2))])
+    true = rng.random(20_000) < 1 / (1 + np.exp(-x @ [-1.0, 2.0, 0.5]))
+    found = fit_logistic(x, true, np.ones(20_000), np.zeros(3))
+    np.testing.assert_allclose(found, [-1, 2, 0.5], atol=0.1)
+    # An example that counts thrice is three examples.
+    thrice = fit_logistic(np.repeat(x[:50], 3, axis=0), np.repeat(true[:50], 3), np.ones(150), np.zeros(3))
+    np.testing.assert_allclose(fit_logistic(x[:50], true[:50], np.full(50, 3.0), np.zeros(3)), thrice, atol=1e-4)
+    believed = np.array([3.0, 2.0, 1.0])
+    np.testing.assert_allclose(fit_logistic(x[:50], true[:50], np.ones(50), believed, 1e9), believed, atol=1e-4)
