@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -14,11 +15,13 @@ from scipy.sparse import csr_array
 from kedge.config import resolve
 from kedge.embedding import network, sketched
 from kedge.link import prior
+from kedge.link.choice import ranking_scores, reciprocal_ranks
 from kedge.link.evidence import propagate
 from kedge.link.prior import certain_pairs, embedded_prior
 from kedge.methods import METHODS, evidenced, recall_alignment, settle
 from kedge.methods import kedge as method
 from kedge.progress import Silent
+from kedge.synth import subnetworks
 from kedge.types import Hypergraph, Network, Problem
 from kedge.workshop import MemoryShelf, Workshop
 
@@ -39,13 +42,41 @@ def planted(anchors: int, n: int = 120, seed: int = 0) -> Problem:
     return Problem(made, relabel(made, order), np.random.default_rng(seed + 1).permutation(pairs)[:anchors])
 
 
-def test_few_anchors_leave_it_at_evidence_alone():
-    problem = planted(6)
-    settled = settle(problem, resolve(assignments=QUICK), 0)
-    assert settled.pairing.use == "no"
+def test_anchors_too_few_to_choose_by_take_the_sketches_and_nothing_is_trained():
+    assert settle(planted(6), resolve(assignments=QUICK), 0).pairing.use == "yes"
+    assert settle(planted(6), resolve(assignments=[*QUICK, "pairing.vectors=mgcn"]), 0).pairing.use == "no"
+    assert settle(planted(0), resolve(assignments=QUICK), 0).pairing.use == "no"
+
+
+def test_without_a_prior_it_is_the_method_evidence():
+    problem = planted(30)
+    settled = settle(problem, resolve(assignments=[*QUICK, "pairing.use=no"]), 0)
     together = METHODS["kedge"](problem, settled, 0)
     alone = METHODS["evidence"](problem, settled.model_copy(update={"method": "evidence"}), 0)
     np.testing.assert_array_equal(together.scores.toarray(), alone.scores.toarray())
+
+
+def test_what_the_prior_makes_certain_is_laid_again_while_it_grows(monkeypatch):
+    """Five anchors in two networks that share seven edges in ten: evidence alone finds little, turn by turn most."""
+    pair = subnetworks(communities(400, 20, 0.5, 0.004, 1), 0.7, 0.7, 1)
+    drawn = np.random.default_rng(1).permutation(pair.anchors)
+    problem, held = Problem(pair.left, pair.right, drawn[:5]), drawn[5:]
+    config = resolve(assignments=["method=kedge"])
+    known = []
+    make = method.embedded_prior
+
+    def watched(problem, left, right, pairs, *more):
+        known.append(len(pairs))
+        return make(problem, left, right, pairs, *more)
+
+    monkeypatch.setattr(method, "embedded_prior", watched)
+    heard = method.hear(problem, config, 0)
+    assert len(known) > 1
+    assert all(after >= 1.1 * before for before, after in pairwise(known)), "another turn only while they grow"
+    alone = propagate(problem, config.evidence)
+    found = [reciprocal_ranks(ranking_scores(one), held).mean() for one in (alone, heard)]
+    assert found[0] < 0.3
+    assert found[1] > 0.7
 
 
 def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):

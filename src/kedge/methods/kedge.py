@@ -1,9 +1,10 @@
 """Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
-`settle` holds training anchors back. Where evidence alone finds most of many, or networks are large, nothing is
-embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error, or at all
-where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
-sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017).
+`settle` holds training anchors back. Where evidence alone finds nearly all of many, or networks are large, nothing is
+embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error, or unless it
+falls where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
+sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017); how much nearness counts is
+estimated, and more where held-back anchors gain by that (docs/decisions/0018).
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ from kedge.workshop import Shelf, Workshop
 __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 
 _FOLDS = 3
-_FEWEST = 10  # fewer anchors cannot tell what helps
+_FEWEST = 10  # fewer anchors cannot tell what helps; on research networks nearness then helped or did no harm
 _TELLING = 30  # held-back anchors whose mean is near the truth
-_TURNS = 5  # of evidence and prior at most
+_TURNS = 8  # of evidence and prior at most
 _GROWTH = 1.1  # of the certain matches from which another turn pays
 _HEAVIER = 2  # times that nearness may be weighed four times more
-_PLENTY = 200  # below as many anchors a prior is worth trying however well evidence does, and any gain is taken
+_PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
@@ -95,13 +96,15 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     config = _with_vectors(problem, alone.settle(problem, config, seed))
     if config.pairing.use != "auto":
         return config
-    plain = _pairing(config, use="no")
+    plain, together = (_pairing(config, use=use) for use in ("no", "yes"))
     # Where networks are so large that nothing would be embedded, one more run of evidence costs more than all else.
-    if len(problem.anchors) < _FEWEST or problem.left.n + problem.right.n > config.pairing.accounts:
+    if len(problem.anchors) == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
+    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
+    if len(problem.anchors) < _FEWEST:
+        return together if few else plain
     workshop = workshop or Workshop()
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
-    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
     # One fold will mostly do to see that evidence is enough: the bound is one on cost, and other folds are that cost.
     first = _held_ranks(problem, plain, seed, workshop, folds[:1])
     if not few and len(first) >= _TELLING and first.mean() >= config.pairing.enough:
@@ -109,13 +112,12 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
     if not few and reached.mean() >= config.pairing.enough:
         return plain
-    together = _pairing(config, use="yes")
     try:
         tried = _held_ranks(problem, together, seed, workshop, folds)
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    better = tried.mean() > reached.mean() if few else gains(tried, reached)
+    better = tried.mean() >= reached.mean() if few else gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
         f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
