@@ -105,18 +105,20 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
         return together if few else plain
     workshop = workshop or Workshop()
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
-    # One fold will mostly do to see that evidence is enough: the bound is one on cost, and other folds are that cost.
-    first = _held_ranks(problem, plain, seed, workshop, folds[:1])
-    if not few and len(first) >= _TELLING and first.mean() >= config.pairing.enough:
-        return plain
-    reached = np.concatenate([first, _held_ranks(problem, plain, seed, workshop, folds[1:])])
+    # Where it is large enough, one fold shows that evidence is enough or that nothing is gained: others only cost.
+    telling = not few and len(folds[0]) >= _TELLING
+    first, others = (folds[:1], folds[1:]) if telling else (folds, [])
+    reached = _held_ranks(problem, plain, seed, workshop, first)
     if not few and reached.mean() >= config.pairing.enough:
         return plain
     try:
-        tried = _held_ranks(problem, together, seed, workshop, folds)
+        tried = _held_ranks(problem, together, seed, workshop, first)
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
+    if tried.mean() > reached.mean():
+        reached = np.append(reached, _held_ranks(problem, plain, seed, workshop, others))
+        tried = np.append(tried, _held_ranks(problem, together, seed, workshop, others))
     better = tried.mean() >= reached.mean() if few else gains(tried, reached)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
@@ -164,4 +166,4 @@ def _held_ranks(
         trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
         heard = hear(trial, config, seed, workshop)
         result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
-    return np.concatenate(result)
+    return np.concatenate([[], *result])
