@@ -36,7 +36,7 @@ class PairingConfig(Stage):
         description="how often nearness counts beside evidence; use = auto also tries four and sixteen times as often",
     )
     enough: float = Field(
-        default=0.9,
+        default=0.7,
         gt=0,
         le=1,
         description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",
