@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge.link.candidates import nearest_pairs
+from kedge.link.candidates import each_once, nearest_pairs
 
 
 def brute_force(X: np.ndarray, Y: np.ndarray, k: int) -> set[tuple[int, int]]:
@@ -49,3 +49,9 @@ def test_accounts_without_a_vector_stand_nowhere():
     X[0] = 0
     assert 0 not in nearest_pairs(X, X, 3).pairs
     assert nearest_pairs(np.zeros((3, 2)), np.ones((3, 2)), 2).pairs.shape == (0, 2)
+
+
+def test_pairs_come_sorted_and_once():
+    drawn = np.random.default_rng(0).integers(30, size=(500, 2))
+    np.testing.assert_array_equal(each_once(drawn), np.unique(drawn, axis=0))
+    assert each_once(np.empty((0, 2), np.int64)).shape == (0, 2)

@@ -14,7 +14,7 @@ import numpy as np
 from kedge.linalg import unit_rows
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["EXACT_UP_TO", "Found", "Nearest", "nearest", "nearest_pairs"]
+__all__ = ["EXACT_UP_TO", "Found", "Nearest", "each_once", "nearest", "nearest_pairs"]
 
 EXACT_UP_TO: Final = 50_000
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
@@ -66,7 +66,13 @@ def nearest_pairs(
         recalls.append(seen.recall)
     exact = max(len(accounts) for accounts in wanted) <= exact_up_to
     recall = float(np.mean(recalls)) if recalls else 1.0
-    return Nearest(np.unique(np.concatenate(found), axis=0), recall, cosines, exact)
+    return Nearest(each_once(np.concatenate(found)), recall, cosines, exact)
+
+
+def each_once(pairs: IntArray) -> IntArray:
+    """The pairs sorted, each once; by one number a pair, which takes a tenth of what whole rows take."""
+    width = int(pairs[:, 1].max(initial=0)) + 1
+    return np.column_stack(np.divmod(np.unique(pairs[:, 0] * np.int64(width) + pairs[:, 1]), width))
 
 
 @dataclass(frozen=True)

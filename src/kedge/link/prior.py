@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
 from kedge.link.beliefs import owners
-from kedge.link.candidates import nearest_pairs
+from kedge.link.candidates import each_once, nearest_pairs
 from kedge.link.evidence import Evidence
 from kedge.link.nearness import fit_nearness, surroundings
 from kedge.link.pair_learning import FOLDS, project_folds
@@ -64,7 +64,7 @@ def embedded_prior(
     if nearness is None:
         return nothing
     heard = np.column_stack([owners(candidates), candidates.indices])
-    pairs = np.unique(np.concatenate([near.pairs, heard]), axis=0)
+    pairs = each_once(np.concatenate([near.pairs, heard]))
     said = config.weight * nearness.log_ratio(laid, pairs, around)
     kept = said > 0
     return csr_array((said[kept], tuple(pairs[kept].T)), shape=shape)
