@@ -52,9 +52,9 @@ def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
     return total
 
 
-def gains(tried: FloatArray, reached: FloatArray) -> bool:
-    """Whether the mean gain is larger than its standard error."""
-    return bool((tried - reached).mean() > standard_error(tried - reached))
+def gains(tried: FloatArray, reached: FloatArray, errors: float = 1.0) -> bool:
+    """Whether the mean gain is larger than so many of its standard errors."""
+    return bool((tried - reached).mean() > errors * standard_error(tried - reached))
 
 
 def standard_error(values: FloatArray) -> float:

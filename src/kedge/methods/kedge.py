@@ -1,8 +1,8 @@
 """Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
 `settle` holds training anchors back. Where evidence alone finds nearly all of many, or networks are large, nothing is
-embedded; else the prior is taken up if their mean reciprocal rank rises by more than its standard error, or unless it
-falls where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
+embedded; else the prior is taken up if their mean reciprocal rank rises by more than two standard errors, or unless
+it falls where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
 sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017); how much nearness counts is
 estimated, and more where held-back anchors gain by that (docs/decisions/0018).
 """
@@ -33,6 +33,7 @@ __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps; on research networks nearness then helped or did no harm
 _TELLING = 30  # held-back anchors whose mean is near the truth
+_CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _TURNS = 8  # of evidence and prior at most
 _GROWTH = 1.1  # of the certain matches from which another turn pays
 _HEAVIER = 2  # times that nearness may be weighed four times more
@@ -116,10 +117,10 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    if tried.mean() > reached.mean():
+    if gains(tried, reached):
         reached = np.append(reached, _held_ranks(problem, plain, seed, workshop, others))
         tried = np.append(tried, _held_ranks(problem, together, seed, workshop, others))
-    better = tried.mean() >= reached.mean() if few else gains(tried, reached)
+    better = tried.mean() >= reached.mean() if few else gains(tried, reached, _CLEARLY)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
         f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
@@ -135,8 +136,11 @@ def _heavier(
     """Nearness weighed more, as long as held-back anchors gain: where networks share few edges, evidence misleads."""
     for _ in range(_HEAVIER):
         heavier = _pairing(config, weight=4 * config.pairing.weight)
-        tried = _held_ranks(problem, heavier, seed, workshop, folds)
-        if not gains(tried, reached):
+        tried = _held_ranks(problem, heavier, seed, workshop, folds[:1])
+        if not gains(tried, reached[: len(tried)]):
+            break
+        tried = np.append(tried, _held_ranks(problem, heavier, seed, workshop, folds[1:]))
+        if not gains(tried, reached, _CLEARLY):
             break
         config, reached = heavier, tried
         workshop.progress.note(
