@@ -35,6 +35,12 @@ class PairingConfig(Stage):
         gt=0,
         description="how often nearness counts beside evidence; use = auto also tries four and sixteen times as often",
     )
+    turns: int = Field(
+        default=8,
+        ge=1,
+        description="turns of evidence and prior at most, while they make more matches certain; "
+        "auto, 200 anchors or more: one",
+    )
     enough: float = Field(
         default=0.7,
         gt=0,

@@ -34,7 +34,6 @@ _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what helps; on research networks nearness then helped or did no harm
 _TELLING = 30  # held-back anchors whose mean is near the truth
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
-_TURNS = 8  # of evidence and prior at most
 _GROWTH = 1.1  # of the certain matches from which another turn pays
 _HEAVIER = 2  # times that nearness may be weighed four times more
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
@@ -59,7 +58,7 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
         return heard
     left, right = _vectors(problem, config, workshop)
     known = certain_pairs(problem, heard, config.pairing.certain)
-    for _ in range(_TURNS):
+    for _ in range(config.pairing.turns):
         before = len(known)
         prior = embedded_prior(
             problem, left, right, known, heard.log_odds, config.pairing, config.seed, workshop.progress
@@ -97,11 +96,13 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     config = _with_vectors(problem, alone.settle(problem, config, seed))
     if config.pairing.use != "auto":
         return config
-    plain, together = (_pairing(config, use=use) for use in ("no", "yes"))
+    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
+    plain = _pairing(config, use="no")
+    # Many anchors lay the spaces over each other well at once.
+    together = _pairing(config, use="yes", turns=config.pairing.turns if few else 1)
     # Where networks are so large that nothing would be embedded, one more run of evidence costs more than all else.
     if len(problem.anchors) == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
-    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
     if len(problem.anchors) < _FEWEST:
         return together if few else plain
     workshop = workshop or Workshop()
