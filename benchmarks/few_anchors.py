@@ -1,6 +1,7 @@
 """Few anchors: MGCN alone, evidence alone, with either prior, and what kedge chooses, at 1 to 50 % of the anchors.
 
     python benchmarks/few_anchors.py [--pairs cora,douban] [--shares 1,2,5] [--seeds 1] [--plot FILE]
+    python benchmarks/few_anchors.py --counts 3,6,9 --methods evidence,kedge --seeds 3    # a handful of anchors
 
 Training anchors are drawn from all anchors of a pair by seed, the rest is the test; nothing is chosen on the test.
 Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has MGCN's vectors as a
@@ -52,13 +53,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", default=",".join(PAIRS))
     parser.add_argument("--shares", default="1,2,5,10,20,50", help="per cent of the anchors")
+    parser.add_argument("--counts", default="", help="numbers of anchors, in place of shares")
+    parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--plot", type=Path, help="needs every method, and shares")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     shares = [float(share) for share in asked.shares.split(",")]
     found: dict[str, dict[str, list[float]]] = {}
-    head = " ".join(f"{name:>8} {'cpu':>6}" for name in METHODS)
+    methods = asked.methods.split(",")
+    trained = {"mgcn", "both"} & set(methods)
+    head = " ".join(f"{name:>8} {'cpu':>6}" for name in methods)
     print(f"{'pair':23} {'%':>3} {'anchors':>7} {head}  chosen (vectors: CPU s)")
     for name in asked.pairs.split(","):
         if not (ROOT / name).is_dir():
@@ -69,27 +74,29 @@ def main() -> None:
         workshop = Workshop()
         before = time.process_time()
         config = resolve(assignments=["method=kedge"])
-        mgcn.embed_both(problem, config, config.seed, workshop)
+        if trained:
+            mgcn.embed_both(problem, config, config.seed, workshop)
         vectors = time.process_time() - before
-        found[name] = {method: [] for method in METHODS}
-        for share in shares:
-            count = max(round(share / 100 * len(every)), 1)
-            mrr = {method: np.zeros(asked.seeds) for method in METHODS}
-            cpu = dict.fromkeys(METHODS, 0.0)
+        found[name] = {method: [] for method in methods}
+        counts = [max(round(share / 100 * len(every)), 1) for share in shares]
+        for count in [int(one) for one in asked.counts.split(",")] if asked.counts else counts:
+            share = 100 * count / len(every)
+            mrr = {method: np.zeros(asked.seeds) for method in methods}
+            cpu = dict.fromkeys(methods, 0.0)
             said = []
             for seed in range(asked.seeds):
                 drawn = np.random.default_rng(seed).permutation(every)
                 trial = replace(problem, anchors=drawn[:count])
-                for method in METHODS:
+                for method in methods:
                     before = time.process_time()
                     alignment, chosen = run(method, trial, seed, workshop)
                     cpu[method] += (time.process_time() - before) / asked.seeds
                     mrr[method][seed] = evaluate.ranking(alignment, drawn[count:])["mrr"]
                     said += [chosen] if chosen else []
-            for method in METHODS:
+            for method in methods:
                 found[name][method].append(float(mrr[method].mean()))
-            cells = " ".join(f"{mrr[method].mean():8.3f} {cpu[method]:6.1f}" for method in METHODS)
-            print(f"{name:23} {share:3g} {count:7d} {cells}  {', '.join(said)} ({vectors:.0f})", flush=True)
+            cells = " ".join(f"{mrr[method].mean():8.3f} {cpu[method]:6.1f}" for method in methods)
+            print(f"{name:23} {share:3.2g} {count:7d} {cells}  {', '.join(said)} ({vectors:.0f})", flush=True)
     if asked.plot and found:
         draw(found, shares, asked.plot)
 

@@ -55,3 +55,15 @@ def test_pairs_come_sorted_and_once():
     drawn = np.random.default_rng(0).integers(30, size=(500, 2))
     np.testing.assert_array_equal(each_once(drawn), np.unique(drawn, axis=0))
     assert each_once(np.empty((0, 2), np.int64)).shape == (0, 2)
+
+
+def test_everybody_sees_who_is_around_but_only_some_are_paired():
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    X[5] = 0
+    seen = nearest_pairs(X, X, 8, left=np.array([0, 1, 5]), right=np.array([2, 3]))
+    assert set(map(tuple, seen.pairs.tolist())) == {(0, 2), (0, 3), (1, 2), (1, 3)}
+    left, right = seen.cosines
+    assert left.shape == right.shape == (6, 8)
+    np.testing.assert_array_equal(np.isfinite(left).sum(axis=1), [2, 2, 2, 2, 2, 0])  # the others see the free ones too
+    unit = X[:5] / np.linalg.norm(X[:5], axis=1, keepdims=True)
+    np.testing.assert_allclose(left[4, :2], sorted(unit[4] @ unit[[2, 3]].T, reverse=True), atol=1e-6)

@@ -194,9 +194,48 @@ def test_nearness_is_weighed_as_long_as_held_back_anchors_gain(monkeypatch):
     monkeypatch.setattr(method, "_held_ranks", ranks)
     settled = settle(problem, resolve(assignments=QUICK), 0)
     assert (settled.pairing.use, settled.pairing.weight) == ("yes", 4.0)
+    assert settled.pairing.turns == 1, "many anchors need no second turn"
     assert asked[-1] == ("yes", 16.0)
     few = settle(planted(60), resolve(assignments=QUICK), 0)
     assert few.pairing.weight == 1.0, "few anchors cannot tell weights apart"
+
+
+@pytest.mark.parametrize(("ranks", "runs"), [((0.3, 0.2), 2), ((0.3, 0.4), 6)])
+def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, ranks, runs):
+    count = []
+    heard = {"no": ranks[0], "yes": ranks[1]}
+
+    def hear(problem, config, seed, workshop):
+        count.append(config.pairing.use)
+        return heard[config.pairing.use]
+
+    monkeypatch.setattr(method, "hear", hear)
+    monkeypatch.setattr(method, "ranking_scores", lambda rank: rank)
+    monkeypatch.setattr(method, "reciprocal_ranks", lambda rank, held: np.full(len(held), rank))
+    monkeypatch.setattr(method, "_heavier", lambda problem, config, *_: config)
+    settled = settle(planted(210, 240), resolve(assignments=QUICK), 0)
+    assert len(count) == runs
+    assert settled.pairing.use == ("yes" if ranks[1] > ranks[0] else "no")
+
+
+def test_accounts_without_edges_are_near_nobody():
+    made = communities(120, 6, 0.3, 0.01, 0)
+    lonely = Network.from_edges(np.argwhere(np.triu(made.adjacency.toarray())), 125)
+    same = np.column_stack([np.arange(125)] * 2)
+    problem = Problem(lonely, lonely, same[:30])
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "evidence.form=dense"])
+    said = method.hear(problem, config, 0).prior
+    assert said.nnz > 0
+    assert said[120:].nnz == said[:, 120:].nnz == 0
+
+
+def test_a_rejected_pair_stays_out_though_it_is_near():
+    problem = replace(
+        planted(30), rejected=np.array([[50, int(np.flatnonzero(np.random.default_rng(0).permutation(120) == 50)[0])]])
+    )
+    heard = method.hear(problem, resolve(assignments=[*QUICK, "pairing.use=yes"]), 0)
+    u, v = problem.rejected[0]
+    assert v not in heard.log_odds[[u]].indices
 
 
 def test_certain_pairs_begin_with_the_anchors():

@@ -8,8 +8,8 @@ import pytest
 from kedge.alignment import VectorAlignment
 from kedge.link.candidates import nearest_pairs
 from kedge.link.logistic import fit_logistic
-from kedge.link.nearness import fit_nearness, surroundings
-from kedge.link.pair_learning import Unseen
+from kedge.link.nearness import _rivals, fit_nearness, surroundings
+from kedge.link.unseen import Unseen
 
 
 def crowd(n: int, noise: float, seed: int = 0, dimensions: int = 6) -> tuple[VectorAlignment, np.ndarray]:
@@ -92,6 +92,23 @@ def test_accounts_without_a_vector_are_left_out_and_answered():
     vectors = VectorAlignment(left, vectors.right)
     nearness, around = fitted(vectors, same[:30])
     assert np.isfinite(nearness.log_ratio(vectors, same, around)).all()
+
+
+def test_surroundings_are_those_that_were_found():
+    """Four near accounts out of ten places, and none: the median of the four, and as far as can be said."""
+    some = np.full((2, 12), np.nan, np.float32)
+    some[0, :4] = [0.99, 0.98, 0.97, 0.96]
+    left, _ = surroundings((some, some))
+    assert left[0] == pytest.approx(np.median(np.log(1e-4 + 1 - some[0, :4])), abs=1e-3)
+    assert left[1] == pytest.approx(np.log(1 + 1e-4))
+
+
+def test_rivals_stand_for_all_accounts_but_the_partner():
+    vectors, same = crowd(150, 0.3)
+    pairs, free = same[:40], [np.arange(150)] * 2
+    false, stands_for = _rivals(vectors, pairs, free, np.random.default_rng(0))
+    assert (false[:, 0] != false[:, 1]).all(), "a partner is nobody's rival"
+    assert stands_for.sum() == pytest.approx(2 * 40 * 149)
 
 
 def test_logistic_regression_finds_the_weights_that_made_the_examples():

@@ -1,4 +1,4 @@
-"""Settings of the pair network and of the candidates that vectors propose."""
+"""Settings of the pair network, of the candidates that vectors propose, and of nearness as a prior."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class PairingConfig(Stage):
     """How two vectors become the log-odds of a pair."""
 
     use: Literal["auto", "yes", "no"] = Field(
-        default="auto", description="vectors as a prior of evidence; auto: where held-back anchors gain"
+        default="auto",
+        description="vectors as a prior of evidence; auto: where held-back anchors gain, or cannot be held back",
     )
     vectors: Literal["auto", "sketch", "mgcn"] = Field(
         default="auto",

@@ -21,7 +21,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.link.candidates import nearest
 from kedge.link.logistic import fit_logistic
-from kedge.link.pair_learning import Unseen
+from kedge.link.unseen import Unseen
 from kedge.types import FloatArray, IntArray
 
 __all__ = ["Nearness", "Surroundings", "fit_nearness", "surroundings"]
@@ -54,10 +54,14 @@ def surroundings(cosines: tuple[FloatArray, FloatArray]) -> Surroundings:
     A median, since the partner of an account is among its nearest, and nearer than it should be where it helped to lay
     the spaces over each other. Who has nobody around is as far from all as can be said.
     """
-    left, right = (
-        np.median(_log_distance(np.nan_to_num(nearest_ones[:, :_AROUND], nan=0.0)), axis=1) for nearest_ones in cosines
-    )
+    left, right = (_median_distance(side[:, :_AROUND]) for side in cosines)
     return left, right
+
+
+def _median_distance(cosines: FloatArray) -> FloatArray:
+    lonely = np.isnan(cosines).all(axis=1, keepdims=True)
+    result: FloatArray = np.nanmedian(_log_distance(np.where(lonely, 0.0, cosines)), axis=1)
+    return result
 
 
 def fit_nearness(
@@ -65,7 +69,9 @@ def fit_nearness(
 ) -> Nearness | None:
     """From as many folds as it takes to see enough pairs; None where no pair has a place in the space.
 
-    Anchors outside of a fold are nobody's rivals: whoever has a known partner is proposed to nobody else.
+    Anchors outside of a fold are nobody's rivals: whoever has a known partner is proposed to nobody else. `around` is
+    that of the space which all pairs laid: a search of all accounts a fold would cost more than all else, and a median
+    hardly feels one account that lies too near.
     """
     columns, truth, weight, sizes = [], [], [], []
     seen = 0
@@ -74,12 +80,12 @@ def fit_nearness(
         sides = (vectors.left, vectors.right)
         placed = np.all([side[fold.pairs[:, i]].any(axis=1) for i, side in enumerate(sides)], axis=0)
         pairs = fold.pairs[placed][: _ENOUGH_PAIRS - seen]
+        if len(pairs) == 0:
+            continue
         free = [
             np.setdiff1d(np.flatnonzero(side.any(axis=1)), np.setdiff1d(anchors[:, i], pairs[:, i]))
             for i, side in enumerate(sides)
         ]
-        if len(pairs) == 0:
-            continue
         false, stands_for = _rivals(vectors, pairs, free, rng)
         # Each known pair is true from either of its sides.
         columns.append(_describe(vectors, np.concatenate([pairs, pairs, false]), around))
@@ -109,11 +115,12 @@ def _rivals(
     found, stands_for = [], []
     for side, (mine, other) in enumerate(((vectors.left, vectors.right), (vectors.right, vectors.left))):
         asking, partner, pool = pairs[:, side], pairs[:, 1 - side], free[1 - side]
-        places = nearest(mine[asking], other[pool], _RIVALS).places
+        places = nearest(mine[asking], other[pool], _RIVALS, exact_up_to=len(pool)).places
         near = np.where(places >= 0, pool[places], -1)
         drawn = pool[rng.integers(len(pool), size=(len(pairs), _RANDOM))]
         far = ~(drawn[:, :, None] == near[:, None, :]).any(axis=2) & (drawn != partner[:, None])
-        rest = len(pool) - (near >= 0).sum(axis=1)
+        apart = ~(near == partner[:, None]).any(axis=1)  # the partner is among the rest, and no rival
+        rest = len(pool) - (near >= 0).sum(axis=1) - apart
         for rivals, kept, each in (
             (near, (near >= 0) & (near != partner[:, None]), np.ones(len(pairs))),
             (drawn, far, rest / np.maximum(far.sum(axis=1), 1)),

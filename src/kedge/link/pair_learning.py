@@ -1,47 +1,19 @@
-"""Teach the pair network from pairs that its vectors have not seen.
-
-A projection lays its own anchors nearer to each other than it lays anybody else, so anchors that helped to lay the
-spaces over each other would teach that a true pair lies nearer than it does.
-"""
+"""Teach the pair network from pairs that its vectors have not seen (unseen.py)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
-from kedge.linalg import unit_rows
 from kedge.link.pair_examples import Examples, draw_examples
 from kedge.link.pair_network import PairNetwork, fit_pair_network
-from kedge.reconcile import lay_over
-from kedge.types import FloatArray, IntArray, Side
+from kedge.link.unseen import Unseen
+from kedge.types import IntArray, Side
 
-__all__ = ["FOLDS", "Unseen", "learn", "project_folds"]
-
-FOLDS = 5
-_MOST_PAIRS = 2_000  # more do not teach the pair network anything new
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """Vectors of length 1 in one space, [n_1, d] and [n_2, d], and known pairs that did not help to lay them there."""
-
-    left: FloatArray
-    right: FloatArray
-    pairs: IntArray
-
-
-def project_folds(
-    left: FloatArray, right: FloatArray, known: IntArray, ridge: float, rng: np.random.Generator
-) -> Iterator[Unseen]:
-    """Each fold of the known pairs in a space that the others lay (Eq. 11), one after the other."""
-    X = unit_rows(left)
-    for fold in np.array_split(rng.permutation(len(known)), FOLDS):
-        Y = unit_rows(lay_over(left, right, np.delete(known, fold, axis=0), ridge))
-        yield Unseen(X, Y, known[fold[: _MOST_PAIRS // FOLDS]])
+__all__ = ["learn"]
 
 
 def learn(folds: Iterable[Unseen], config: PairingConfig, rng: np.random.Generator, seed: int) -> PairNetwork:

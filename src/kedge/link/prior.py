@@ -16,7 +16,7 @@ from kedge.link.beliefs import owners
 from kedge.link.candidates import each_once, nearest_pairs
 from kedge.link.evidence import Evidence
 from kedge.link.nearness import fit_nearness, surroundings
-from kedge.link.pair_learning import FOLDS, project_folds
+from kedge.link.unseen import FOLDS, project_folds
 from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, IntArray, Problem
@@ -64,6 +64,9 @@ def embedded_prior(
     if nearness is None:
         return nothing
     heard = np.column_stack([owners(candidates), candidates.indices])
+    # An account without a vector stands nowhere, so nothing is near it.
+    for side, vectors in enumerate((laid.left, laid.right)):
+        heard = heard[vectors[heard[:, side]].any(axis=1)]
     pairs = each_once(np.concatenate([near.pairs, heard]))
     said = config.weight * nearness.log_ratio(laid, pairs, around)
     kept = said > 0

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from kedge.alignment import Judge, VectorAlignment
 from kedge.link.candidates import nearest_pairs
 from kedge.link.choice import gains
-from kedge.link.pair_learning import Unseen
+from kedge.link.unseen import Unseen
 from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = ["gains_by_network", "rerank"]

@@ -16,8 +16,9 @@ import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
-from kedge.link.pair_learning import FOLDS, Unseen, learn, project_folds
+from kedge.link.pair_learning import learn
 from kedge.link.rerank import gains_by_network, rerank
+from kedge.link.unseen import FOLDS, Unseen, project_folds
 from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, IntArray, Problem
 

@@ -35,7 +35,8 @@ _FEWEST = 10  # fewer anchors cannot tell what helps; on research networks nearn
 _TELLING = 30  # held-back anchors whose mean is near the truth
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _GROWTH = 1.1  # of the certain matches from which another turn pays
-_HEAVIER = 2  # times that nearness may be weighed four times more
+_TIMES = 4.0  # more often that nearness counts in a step of its weight
+_HEAVIER = 2  # such steps at most
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 
 
@@ -63,6 +64,8 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
         prior = embedded_prior(
             problem, left, right, known, heard.log_odds, config.pairing, config.seed, workshop.progress
         )
+        if prior.nnz == 0:
+            break
         heard = propagate(problem, config.evidence, prior)
         known = certain_pairs(problem, heard, config.pairing.certain)
         if len(known) < _GROWTH * before:
@@ -96,22 +99,25 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     config = _with_vectors(problem, alone.settle(problem, config, seed))
     if config.pairing.use != "auto":
         return config
-    few = len(problem.anchors) < _PLENTY and config.pairing.vectors == "sketch"
+    few = len(problem.anchors) < _PLENTY
+    cheap = config.pairing.vectors == "sketch"
     plain = _pairing(config, use="no")
     # Many anchors lay the spaces over each other well at once.
     together = _pairing(config, use="yes", turns=config.pairing.turns if few else 1)
     # Where networks are so large that nothing would be embedded, one more run of evidence costs more than all else.
     if len(problem.anchors) == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
-    if len(problem.anchors) < _FEWEST:
-        return together if few else plain
     workshop = workshop or Workshop()
+    if len(problem.anchors) < _FEWEST:
+        if cheap:
+            workshop.progress.note(f"{len(problem.anchors)} anchors are too few to see whether embeddings help: used")
+        return together if cheap else plain
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
     # Where it is large enough, one fold shows that evidence is enough or that nothing is gained: others only cost.
     telling = not few and len(folds[0]) >= _TELLING
     first, others = (folds[:1], folds[1:]) if telling else (folds, [])
     reached = _held_ranks(problem, plain, seed, workshop, first)
-    if not few and reached.mean() >= config.pairing.enough:
+    if not (few and cheap) and reached.mean() >= config.pairing.enough:
         return plain
     try:
         tried = _held_ranks(problem, together, seed, workshop, first)
@@ -121,7 +127,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if gains(tried, reached):
         reached = np.append(reached, _held_ranks(problem, plain, seed, workshop, others))
         tried = np.append(tried, _held_ranks(problem, together, seed, workshop, others))
-    better = tried.mean() >= reached.mean() if few else gains(tried, reached, _CLEARLY)
+    better = tried.mean() >= reached.mean() if few and cheap else gains(tried, reached, _CLEARLY)
     workshop.progress.note(
         f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
         f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
@@ -136,7 +142,7 @@ def _heavier(
 ) -> Config:
     """Nearness weighed more, as long as held-back anchors gain: where networks share few edges, evidence misleads."""
     for _ in range(_HEAVIER):
-        heavier = _pairing(config, weight=4 * config.pairing.weight)
+        heavier = _pairing(config, weight=_TIMES * config.pairing.weight)
         tried = _held_ranks(problem, heavier, seed, workshop, folds[:1])
         if not gains(tried, reached[: len(tried)]):
             break
@@ -171,4 +177,4 @@ def _held_ranks(
         trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
         heard = hear(trial, config, seed, workshop)
         result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
-    return np.concatenate([[], *result])
+    return np.concatenate([[], *result])  # there may be no folds
