@@ -23,7 +23,11 @@ from kedge.types import Network, Problem
 HOST = "127.0.0.1:8000"
 ORIGIN = f"http://{HOST}"
 # How a run is made has its own tests; here the quickest way will do.
-QUICK = {"evidence": {"form": "sparse", "rounds": 5}, "decide": {"folds": 1}}
+QUICK = {
+    "evidence": {"form": "sparse", "rounds": 5},
+    "pairing": {"use": "yes", "turns": 1},
+    "decide": {"folds": 1},
+}
 QUICK_WORDS = [f"--set={stage}.{name}={value}" for stage, fields in QUICK.items() for name, value in fields.items()]
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
