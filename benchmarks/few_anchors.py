@@ -124,8 +124,9 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
         axis.set_xlabel("% of the anchors known")
     axes[0][0].set_ylabel("mean reciprocal rank")
     handles, labels = axes[0][0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=5, fontsize=8, frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    rows = 1 if len(found) > 2 else 2  # of the legend, which two panels are too narrow for
+    figure.legend(handles, labels, loc="lower center", ncols=-(-len(METHODS) // rows), fontsize=8, frameon=False)
+    figure.tight_layout(rect=(0, 0.08 * rows, 1, 1))
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=110)
 
