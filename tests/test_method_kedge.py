@@ -196,8 +196,8 @@ def test_nearness_is_weighed_as_long_as_held_back_anchors_gain(monkeypatch):
     assert (settled.pairing.use, settled.pairing.weight) == ("yes", 4.0)
     assert settled.pairing.turns == 1, "many anchors need no second turn"
     assert asked[-1] == ("yes", 16.0)
-    few = settle(planted(60), resolve(assignments=QUICK), 0)
-    assert few.pairing.weight == 1.0, "few anchors cannot tell weights apart"
+    few = settle(planted(90), resolve(assignments=QUICK), 0)
+    assert (few.pairing.use, few.pairing.weight) == ("yes", 1.0), "few anchors cannot tell weights apart"
 
 
 @pytest.mark.parametrize(("ranks", "runs"), [((0.3, 0.2), 2), ((0.3, 0.4), 6)])

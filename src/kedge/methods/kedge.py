@@ -1,10 +1,11 @@
 """Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
 
-`settle` holds training anchors back. Where evidence alone finds nearly all of many, or networks are large, nothing is
-embedded; else the prior is taken up if their mean reciprocal rank rises by more than two standard errors, or unless
-it falls where anchors are few. Where nothing gains it is the method `evidence` (docs/decisions/0009). The vectors are
-sketches of the two networks unless the settings ask for MGCN's (docs/decisions/0017); how much nearness counts is
-estimated, and more where held-back anchors gain by that (docs/decisions/0018).
+`settle` holds training anchors back. Where evidence alone finds most of many, or networks are large, nothing is
+embedded; else the prior is taken up if their mean reciprocal rank rises by more than two standard errors, or unless it
+falls where anchors are few, and without asking where they are too few to tell. Where nothing gains it is the method
+`evidence` (docs/decisions/0009). The vectors are sketches of the two networks unless the settings ask for MGCN's
+(docs/decisions/0017); how much nearness counts is estimated, and more where held-back anchors gain by that
+(docs/decisions/0018).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from kedge.workshop import Shelf, Workshop
 __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 
 _FOLDS = 3
-_FEWEST = 10  # fewer anchors cannot tell what helps; on research networks nearness then helped or did no harm
+_FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
+_TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches are known to help or to do no harm
 _TELLING = 30  # held-back anchors whose mean is near the truth
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _GROWTH = 1.1  # of the certain matches from which another turn pays
@@ -108,10 +110,11 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
         return plain
     workshop = workshop or Workshop()
+    if cheap and len(problem.anchors) < _TRUSTED:
+        workshop.progress.note(f"{len(problem.anchors)} anchors are too few to see whether embeddings help: used")
+        return together
     if len(problem.anchors) < _FEWEST:
-        if cheap:
-            workshop.progress.note(f"{len(problem.anchors)} anchors are too few to see whether embeddings help: used")
-        return together if cheap else plain
+        return plain
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
     # Where it is large enough, one fold shows that evidence is enough or that nothing is gained: others only cost.
     telling = not few and len(folds[0]) >= _TELLING
