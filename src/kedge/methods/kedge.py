@@ -34,7 +34,6 @@ __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
 _TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches are known to help or to do no harm
-_TELLING = 30  # held-back anchors whose mean is near the truth
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _GROWTH = 1.1  # of the certain matches from which another turn pays
 _TIMES = 4.0  # more often that nearness counts in a step of its weight
@@ -116,9 +115,8 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) < _FEWEST:
         return plain
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
-    # Where it is large enough, one fold shows that evidence is enough or that nothing is gained: others only cost.
-    telling = not few and len(folds[0]) >= _TELLING
-    first, others = (folds[:1], folds[1:]) if telling else (folds, [])
+    # Of many anchors one fold shows that evidence is enough or that nothing is gained: others only cost.
+    first, others = (folds, []) if few else (folds[:1], folds[1:])
     reached = _held_ranks(problem, plain, seed, workshop, first)
     if not (few and cheap) and reached.mean() >= config.pairing.enough:
         return plain
