@@ -17,7 +17,7 @@ from shared_pairs import load
 from kedge import evaluate
 from kedge.alignment import VectorAlignment
 from kedge.config import resolve
-from kedge.link.rerank import rerank
+from kedge.link.rerank import free_candidates, rerank
 from kedge.methods import METHODS
 
 
@@ -38,8 +38,9 @@ def main() -> None:
             raise SystemExit(f"{name} has no vectors")
         plain = VectorAlignment(chosen.left, chosen.right)
         orders = {"all by cosine": plain}
+        pairs = free_candidates(problem, plain, config.pairing.nearest).pairs
         for judge, words in ((None, "free by cosine"), (chosen.judge, "free by network")):
-            orders[words] = replace(plain, head=rerank(problem, plain, config.pairing.nearest, judge))
+            orders[words] = replace(plain, head=rerank(problem, plain, pairs, judge))
         for words, alignment in (orders | {"chosen": chosen}).items():
             found = evaluate.ranking(alignment, test)
             figures = " | ".join(f"{found[figure]:.3f}" for figure in ("hits1", "hits10", "mrr"))

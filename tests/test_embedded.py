@@ -59,6 +59,24 @@ def test_the_cosine_stays_where_the_network_has_nothing_to_add():
     assert cosine.judge is None
 
 
+def crowded(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Most people stand far apart, some in a crowd whose members are nearer to everybody than others to themselves."""
+    rng = np.random.default_rng(seed)
+    people = rng.normal(size=(N, 12))
+    people[::3] = people[:1] + 0.15 * people[::3]
+    noise = np.where(np.arange(N)[:, None] % 3 == 0, 0.05, 0.8)
+    left, right = (people + noise * rng.normal(size=people.shape) for _ in range(2))
+    return left.astype(np.float32), right.astype(np.float32)
+
+
+def test_nearness_ranks_where_crowds_mislead_the_cosine():
+    cosine, nearness = (
+        align_vectors(problem_of(KNOWN), *crowded(), PairingConfig(score=score), 0) for score in ("cosine", "nearness")
+    )
+    assert mrr(nearness) > mrr(cosine) + 0.02
+    assert nearness.judge is not None, "a yes or no of single pairs still asks the network"
+
+
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_a_few_anchors_leave_the_cosine(count):
     few = problem_of(same(0, count))

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from kedge.config import resolve
 from kedge.embedding import network, sketched
-from kedge.link import prior
+from kedge.link import rerank
 from kedge.link.choice import ranking_scores, reciprocal_ranks
 from kedge.link.evidence import propagate
 from kedge.link.prior import certain_pairs, embedded_prior
@@ -287,7 +287,7 @@ def test_what_approximate_search_misses_is_told(monkeypatch):
     config = resolve(assignments=QUICK).pairing
     prior_of(problem, *vectors, heard, config, listener)
     assert told == [], "exact search misses nothing"
-    monkeypatch.setattr(prior, "nearest_pairs", partial(prior.nearest_pairs, exact_up_to=50))
+    monkeypatch.setattr(rerank, "nearest_pairs", partial(rerank.nearest_pairs, exact_up_to=50))
     prior_of(problem, *vectors, heard, config, listener)
     (note,) = told
     assert re.fullmatch(r"the nearest accounts are searched for approximately: \d+% of the true ones .*", note)

@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 from kedge.config import PRESETS, resolve
 from kedge.errors import KedgeError
 from kedge.hypergraph import DegenerateHypergraphWarning
+from kedge.methods.mgcn import embed_both
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import area_under_curve, draw_non_edges, hold_out, list_edges, score_pairs
 from kedge.mgcn.train import judge
-from kedge.types import Hypergraph, Network
+from kedge.types import Hypergraph, Network, Problem
 
 SMALL = ["mgcn.dimensions=16", "mgcn.steps=60", "mgcn.pool=64", "hypergraph.nearest=8"]
 
@@ -191,6 +192,29 @@ def test_a_refit_is_released_for_as_many_steps(network, misleading):
 def test_patience_stops_early(network):
     fit = embed(network, config("mgcn.patience=1", "mgcn.check_every=1", "mgcn.learning_rate=0.2"), 0)
     assert len(fit.losses) < 60
+
+
+def test_all_edges_and_all_steps_where_nothing_may_stop(network):
+    hasty = ["mgcn.patience=1", "mgcn.check_every=1", "mgcn.learning_rate=0.2"]
+    fit = embed(network, config(*hasty, "mgcn.stop=never"), 0)
+    none_left_out = embed(network, config(*hasty, "mgcn.held_out=0"), 0)
+    assert fit.steps == len(fit.losses) == 60
+    assert fit.auc is None
+    np.testing.assert_array_equal(fit.vectors, none_left_out.vectors)
+
+
+def test_only_for_matching_nothing_stops_by_itself(network):
+    """A match takes all steps unless edges are asked for; vectors by themselves are stopped by the edges left out."""
+    anchors = np.column_stack([np.arange(60)] * 2)
+    hasty = ["mgcn.patience=1", "mgcn.check_every=10", "mgcn.learning_rate=0.2"]
+    taken = {}
+    for stop in ("auto", "edges"):
+        settings = config(*hasty, f"mgcn.stop={stop}")
+        sides = embed_both(Problem(network, network, anchors), settings, 0, None)
+        taken[stop] = [made.steps[0] for made in sides]
+    assert taken["auto"] == [60, 60]
+    assert min(taken["edges"]) < 60
+    assert embed(network, config(*hasty), 0).steps < 60
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,11 @@ class MgcnConfig(Stage):
         lt=1,
         description="share of edges left out of training to tell when to stop; 0 takes all steps",
     )
+    stop: Literal["auto", "edges", "never"] = Field(
+        default="auto",
+        description="what ends training early: edges, those left out, or never, so that none are; auto: never for "
+        "matching, where they mislead, and edges for vectors by themselves",
+    )
     check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
     patience: int = Field(default=20, ge=1, description="looks without a better one before training stops")
     release: int = Field(

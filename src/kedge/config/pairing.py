@@ -23,7 +23,7 @@ class PairingConfig(Stage):
         description="whose vectors make the prior: an untrained sketch of each network, or MGCN's; "
         "auto: MGCN's where hyperedges of one's own are given, else the sketch",
     )
-    score: Literal["auto", "cosine", "network"] = Field(
+    score: Literal["auto", "cosine", "nearness", "network"] = Field(
         default="auto",
         description="what orders the candidates of a method with vectors; auto: what held-back anchors prefer",
     )

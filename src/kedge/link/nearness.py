@@ -24,7 +24,7 @@ from kedge.link.logistic import fit_logistic
 from kedge.link.unseen import Unseen
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["Nearness", "Surroundings", "fit_nearness", "surroundings"]
+__all__ = ["Nearness", "NearnessJudge", "Surroundings", "fit_nearness", "surroundings"]
 
 _LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise
 _AROUND = 10  # accounts whose distances are the surroundings of an account
@@ -46,6 +46,18 @@ class Nearness:
     def log_ratio(self, vectors: VectorAlignment, pairs: IntArray, around: Surroundings) -> FloatArray:
         """Of each pair, [m]."""
         return _describe(vectors, pairs, around) @ self.weights
+
+
+@dataclass(frozen=True)
+class NearnessJudge:
+    """Nearness as a `Judge` of vectors in any space whose surroundings are `around`."""
+
+    nearness: Nearness
+    around: Surroundings
+
+    def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray) -> FloatArray:
+        """The log-ratio of each (row of X, row of Y) in `pairs`, [m]."""
+        return self.nearness.log_ratio(VectorAlignment(X, Y), pairs, self.around)
 
 
 def surroundings(cosines: tuple[FloatArray, FloatArray]) -> Surroundings:

@@ -13,9 +13,10 @@ from scipy.sparse import csr_array
 from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
 from kedge.link.beliefs import owners
-from kedge.link.candidates import each_once, nearest_pairs
+from kedge.link.candidates import each_once
 from kedge.link.evidence import Evidence
 from kedge.link.nearness import fit_nearness, surroundings
+from kedge.link.rerank import free_candidates
 from kedge.link.unseen import FOLDS, project_folds
 from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, lay_over
@@ -51,8 +52,7 @@ def embedded_prior(
         return nothing
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
     laid = VectorAlignment(left, lay_over(left, right, known, ridge))
-    free = [np.setdiff1d(np.arange(size), problem.anchors[:, side]) for side, size in enumerate(shape)]
-    near = nearest_pairs(laid.left, laid.right, config.nearest, free[0], free[1])
+    near = free_candidates(problem, laid, config.nearest)
     if progress is not None and not near.exact:
         progress.note(
             f"the nearest accounts are searched for approximately: {near.recall:.0%} of the true ones were found "

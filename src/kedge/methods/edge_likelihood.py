@@ -10,9 +10,20 @@ from kedge.errors import KedgeError
 from kedge.mgcn import embed
 from kedge.types import FloatArray, Hypergraph, Network, Problem
 
-__all__ = ["vectors_by_edges"]
+__all__ = ["train_for_matching", "vectors_by_edges"]
 
 DrawHypergraph = Callable[[Network, int], Hypergraph]
+
+
+def train_for_matching(config: Config) -> Config:
+    """The configuration with `mgcn.stop` settled: all edges and all steps, unless the settings ask for edges left out.
+
+    Edges left out are foreseen well by communities alone, hardly trained; a partner is found by what sets an account
+    apart within its community, which is learnt later (docs/decisions/0019).
+    """
+    if config.mgcn.stop != "auto":
+        return config
+    return config.model_copy(update={"mgcn": config.mgcn.model_copy(update={"stop": "never"})})
 
 
 def vectors_by_edges(
@@ -22,7 +33,7 @@ def vectors_by_edges(
 
     A collapsed fit is refused: its equal scores would rank nothing.
     """
-    settings = {**config.mgcn.model_dump(), "dimensions": config.baselines.dimensions, **changes}
+    settings = {**train_for_matching(config).mgcn.model_dump(), "dimensions": config.baselines.dimensions, **changes}
     changed = config.model_copy(update={"mgcn": type(config.mgcn).model_validate(settings)})
     found = []
     for side, (network, name) in enumerate(((problem.left, "left"), (problem.right, "right"))):

@@ -1,23 +1,23 @@
 """Phase 2 and the pair network of every embedding method, in one place so that comparisons are fair.
 
 Vectors of two networks become an alignment in three steps: the right ones are laid over the left ones by the anchors
-(Eq. 11, or a method's own map); a pair network (section 2.6) learns from anchors that were held back from the map; the
-nearest accounts become candidates, ordered as `pairing.score` says. What the network says of any pair stays at hand
-for whoever asks for a yes or a no.
+(Eq. 11, or a method's own map); nearness and a pair network (section 2.6) learn from anchors that were held back from
+the map; the nearest accounts become candidates, ordered as `pairing.score` says. What the network says of any pair
+stays at hand for whoever asks for a yes or a no.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
-from kedge.alignment import VectorAlignment
+from kedge.alignment import Judge, VectorAlignment
 from kedge.config import PairingConfig
+from kedge.link.nearness import NearnessJudge, fit_nearness, surroundings
 from kedge.link.pair_learning import learn
-from kedge.link.rerank import gains_by_network, rerank
+from kedge.link.rerank import free_candidates, prefer, rerank
 from kedge.link.unseen import FOLDS, Unseen, project_folds
 from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, IntArray, Problem
@@ -35,8 +35,11 @@ def align_vectors(
     ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
     laid = VectorAlignment(left, lay_over(left, right, problem.anchors, ridge))
     if len(problem.anchors) < FOLDS:
-        return _ranked(problem, laid, config, (), seed)
-    folds = project_folds(left, right, problem.anchors, ridge, np.random.default_rng(seed))
+        return _ranked(problem, laid, config, _no_folds, seed)
+
+    def folds() -> Iterator[Unseen]:
+        return project_folds(left, right, problem.anchors, ridge, np.random.default_rng(seed))
+
     return _ranked(problem, laid, config, folds, seed)
 
 
@@ -54,8 +57,8 @@ def align_mapped(
     It learns from the anchors in `held`, on which the map was not trained.
     """
     laid = VectorAlignment(left, right)
-    folds = [Unseen(laid.left, laid.right, part) for part in np.array_split(held, 2)] if len(held) > 1 else []
-    return _ranked(problem, laid, config, folds, seed)
+    halves = np.array_split(held, 2) if len(held) > 1 else []
+    return _ranked(problem, laid, config, lambda: (Unseen(laid.left, laid.right, half) for half in halves), seed)
 
 
 def align_shared(problem: Problem, left: FloatArray, right: FloatArray, config: PairingConfig) -> VectorAlignment:
@@ -63,19 +66,33 @@ def align_shared(problem: Problem, left: FloatArray, right: FloatArray, config: 
 
     The ends of an anchor share their vector, or (`regal`) a method asks for no anchors at all.
     """
-    return _ranked(problem, VectorAlignment(left, right), config, (), 0)
+    return _ranked(problem, VectorAlignment(left, right), config, _no_folds, 0)
+
+
+def _no_folds() -> Iterator[Unseen]:
+    return iter(())
 
 
 def _ranked(
-    problem: Problem, laid: VectorAlignment, config: PairingConfig, folds: Iterable[Unseen], seed: int
+    problem: Problem, laid: VectorAlignment, config: PairingConfig, folds: Callable[[], Iterator[Unseen]], seed: int
 ) -> VectorAlignment:
     """The alignment whose candidates stand in the order that the settings, or held-back anchors, prefer."""
-    folds = iter(folds)
-    trial = next(folds, None)
+    near = free_candidates(problem, laid, config.nearest)
+    unseen = folds()
+    trial = next(unseen, None)
     if config.score == "cosine" or trial is None:
-        return replace(laid, head=rerank(problem, laid, config.nearest, None))
-    network = learn(chain([trial], folds), config, np.random.default_rng(seed), seed)
-    if not network.trained:
-        return replace(laid, head=rerank(problem, laid, config.nearest, None))
-    ordered = config.score == "network" or gains_by_network(trial, problem.anchors, network, config.nearest)
-    return replace(laid, head=rerank(problem, laid, config.nearest, network if ordered else None), judge=network)
+        return replace(laid, head=rerank(problem, laid, near.pairs, None))
+    rng = np.random.default_rng(seed)
+    around = surroundings(near.cosines)
+    nearness = fit_nearness(unseen, problem.anchors, around, rng)
+    network = learn(folds(), config, np.random.default_rng(seed), seed)
+    judges: dict[str, Judge] = {}
+    if nearness is not None:
+        judges["nearness"] = NearnessJudge(nearness, around)
+    if network.trained:
+        judges["network"] = network
+    if config.score == "auto":
+        chosen = prefer(trial, problem.anchors, judges.values(), config.nearest)
+    else:
+        chosen = judges.get(config.score)
+    return replace(laid, head=rerank(problem, laid, near.pairs, chosen), judge=judges.get("network"))

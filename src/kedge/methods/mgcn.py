@@ -9,6 +9,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.embedding import NetworkVectors, Source, embed_networks, recall_networks
+from kedge.methods.edge_likelihood import train_for_matching
 from kedge.methods.embedded import align_vectors, lay_vectors
 from kedge.types import FloatArray, Problem
 from kedge.workshop import Shelf, Workshop
@@ -48,12 +49,12 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
 
 def embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
     """Vectors of the left and of the right network; the same seed and settings give the same from the shelf."""
-    return embed_networks(_sources(problem, seed), config, workshop)
+    return embed_networks(_sources(problem, seed), train_for_matching(config), workshop)
 
 
 def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
     """The cosines behind `align`, from vectors that lie on the shelf already; None where they do not."""
-    found = recall_networks(_sources(problem, seed), config, shelf)
+    found = recall_networks(_sources(problem, seed), train_for_matching(config), shelf)
     if found is None or len(problem.anchors) == 0:
         return None
     left, right = (made.vectors for made in found)

@@ -1,4 +1,4 @@
-"""Training one network, or one part of it: Adam on Eq. 10 until the edges left out stop gaining."""
+"""Training one network, or one part of it: Adam on Eq. 10 for all steps, or until the edges left out stop gaining."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ def embed(
         return Embedding(network.ids, nothing, np.empty(0, np.float32), weights, None, "nothing to learn", 0)
     hold_memory()
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    holdout = hold_out(network, settings.held_out, np.random.default_rng(seeds[0])) if settings.held_out else None
+    asked = settings.held_out if settings.stop != "never" else 0.0
+    holdout = hold_out(network, asked, np.random.default_rng(seeds[0])) if asked else None
     seen = network if holdout is None else holdout.network
 
     def run(part: Network, judge_by: Holdout | None, steps: int, released: int) -> Embedding:
