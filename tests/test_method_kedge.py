@@ -12,12 +12,14 @@ import pytest
 from graphs import communities, relabel
 from scipy.sparse import csr_array
 
+from kedge import evaluate
 from kedge.config import resolve
 from kedge.embedding import network, sketched
-from kedge.link import rerank
+from kedge.link import prior, rerank
 from kedge.link.choice import ranking_scores, reciprocal_ranks
 from kedge.link.evidence import propagate
-from kedge.link.prior import certain_pairs, embedded_prior
+from kedge.link.pair_rule import fit_pair_rule
+from kedge.link.prior import certain_pairs, near_pairs
 from kedge.methods import METHODS, evidenced, recall_alignment, settle
 from kedge.methods import kedge as method
 from kedge.progress import Silent
@@ -29,9 +31,9 @@ QUICK = ["method=kedge", "mgcn.steps=20", "mgcn.dimensions=16", "evidence.rounds
 
 
 def prior_of(problem, left, right, evidence, config, *more):
-    return embedded_prior(
-        problem, left, right, certain_pairs(problem, evidence, config.certain), evidence.log_odds, config, 0, *more
-    )
+    certain = certain_pairs(problem, evidence, config.certain)
+    near = near_pairs(problem, left, right, certain, evidence.log_odds, config, 0, *more)
+    return prior.prior_of(near, evidence.beliefs.shape)
 
 
 def planted(anchors: int, n: int = 120, seed: int = 0) -> Problem:
@@ -63,13 +65,13 @@ def test_what_the_prior_makes_certain_is_laid_again_while_it_grows(monkeypatch):
     problem, held = Problem(pair.left, pair.right, drawn[:5]), drawn[5:]
     config = resolve(assignments=["method=kedge"])
     known = []
-    make = method.embedded_prior
+    make = method.near_pairs
 
     def watched(problem, left, right, pairs, *more):
         known.append(len(pairs))
         return make(problem, left, right, pairs, *more)
 
-    monkeypatch.setattr(method, "embedded_prior", watched)
+    monkeypatch.setattr(method, "near_pairs", watched)
     heard = method.hear(problem, config, 0)
     assert len(known) > 1
     assert all(after >= 1.1 * before for before, after in pairwise(known)), "another turn only while they grow"
@@ -171,51 +173,70 @@ def test_the_prior_is_heard_and_kept():
     assert not np.isin(heard.prior.tocoo().row, problem.anchors[:, 0]).any()
 
 
-def test_the_weight_multiplies_what_nearness_says():
-    problem = planted(30)
-    heard = propagate(problem, resolve().evidence)
-    X = np.random.default_rng(0).normal(size=(120, 8)).astype(np.float32)
-    once, often = (
-        prior_of(problem, X, X, heard, resolve(assignments=[f"pairing.weight={weight}"]).pairing) for weight in (1, 4)
-    )
-    np.testing.assert_allclose(often.toarray(), 4 * once.toarray())
+def few_common_edges(anchors: int) -> tuple[Problem, np.ndarray]:
+    """Two networks that have a tenth of their edges in common, and the partners to find."""
+    pair = subnetworks(communities(600, 20, 0.5, 0.004, 1), 0.7, 0.1, 1)
+    drawn = np.random.default_rng(1).permutation(pair.anchors)
+    return Problem(pair.left, pair.right, drawn[:anchors]), drawn[anchors:]
 
 
-def test_nearness_is_weighed_as_long_as_held_back_anchors_gain(monkeypatch):
-    """Ranks that the test sets in place of those of a run: the fourfold weight gains, the sixteenfold one does not."""
-    problem = planted(200, 240)
-    rank = {("no", 1.0): 0.3, ("yes", 1.0): 0.4, ("yes", 4.0): 0.5, ("yes", 16.0): 0.45}
-    asked = []
-
-    def ranks(problem, config, seed, workshop, folds):
-        asked.append((config.pairing.use, config.pairing.weight))
-        return np.full(sum(map(len, folds)), rank[asked[-1]])
-
-    monkeypatch.setattr(method, "_held_ranks", ranks)
-    settled = settle(problem, resolve(assignments=QUICK), 0)
-    assert (settled.pairing.use, settled.pairing.weight) == ("yes", 4.0)
+def test_where_evidence_misleads_all_that_is_known_is_weighed_anew():
+    problem, held = few_common_edges(300)
+    settled = settle(problem, resolve(assignments=["method=kedge"]), 0)
+    assert settled.pairing.use == "yes"
     assert settled.pairing.turns == 1, "many anchors need no second turn"
-    assert asked[-1] == ("yes", 16.0)
-    few = settle(planted(90), resolve(assignments=QUICK), 0)
-    assert (few.pairing.use, few.pairing.weight) == ("yes", 1.0), "few anchors cannot tell weights apart"
+    assert len(settled.pairing.mixture) == 6
+    forms = {"alone": {"use": "no"}, "prior": {"mixture": ()}, "mixture": {}}
+    found = {
+        name: evaluate.ranking(METHODS["kedge"](problem, method._pairing(settled, **changes), 0), held)["mrr"]
+        for name, changes in forms.items()
+    }
+    assert found["mixture"] > found["prior"] + 0.05
+    assert found["prior"] >= found["alone"]
 
 
-@pytest.mark.parametrize(("ranks", "runs"), [((0.3, 0.2), 2), ((0.3, 0.4), 6)])
-def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, ranks, runs):
-    count = []
-    heard = {"no": ranks[0], "yes": ranks[1]}
+def test_an_order_of_its_own_leaves_rejected_pairs_and_anchored_accounts_out():
+    problem, held = few_common_edges(300)
+    settled = settle(problem, resolve(assignments=["method=kedge"]), 0)
+    found = METHODS["kedge"](problem, settled, 0)
+    likely, _ = found.top(held[:, 0], 1)
+    ruled_out = np.column_stack([held[:, 0], likely[:, 0]])
+    again = METHODS["kedge"](replace(problem, rejected=ruled_out), settled, 0)
+    assert np.isneginf(again.score(ruled_out)).all()
+    for side in ("left", "right"):
+        best, _ = again.top(problem.anchors[:, 0 if side == "left" else 1], 2, side)
+        assert (best[:, 0] == problem.anchors[:, 1 if side == "left" else 0]).all()
+        assert (best[:, 1] == -1).all()
 
-    def hear(problem, config, seed, workshop):
-        count.append(config.pairing.use)
-        return heard[config.pairing.use]
 
-    monkeypatch.setattr(method, "hear", hear)
-    monkeypatch.setattr(method, "ranking_scores", lambda rank: rank)
-    monkeypatch.setattr(method, "reciprocal_ranks", lambda rank, held: np.full(len(held), rank))
-    monkeypatch.setattr(method, "_heavier", lambda problem, config, *_: config)
-    settled = settle(planted(210, 240), resolve(assignments=QUICK), 0)
-    assert len(count) == runs
-    assert settled.pairing.use == ("yes" if ranks[1] > ranks[0] else "no")
+def test_the_rule_for_single_pairs_sees_vectors_of_pairs_that_are_no_candidates():
+    problem, held = few_common_edges(300)
+    config = resolve(assignments=["method=kedge", "pairing.use=yes", "pairing.turns=1"])
+    found = METHODS["kedge"](problem, config, 0)
+    u, v = problem.anchors.T
+    found = replace(found, scores=csr_array((np.ones(300), (u, v)), shape=found.scores.shape), strengths=None)
+    far = np.column_stack([held[:, 0], np.roll(held[:, 1], 13)])
+    share = {}
+    for name, alignment in (("with", found), ("without", replace(found, vectors=None))):
+        rule = fit_pair_rule([(problem, alignment, held[:150])], np.random.default_rng(0))
+        said = [rule.says_link(problem, alignment, pairs) for pairs in (held[150:], far[150:])]
+        share[name] = evaluate.macro(*said)["macro_f1"]
+    assert share["with"] > share["without"] + 0.2
+
+
+@pytest.mark.parametrize(("gain", "runs"), [(False, 1), (True, 3)])
+def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, runs):
+    """Ranks that the test sets in place of those by a mixture."""
+    heard = []
+    hold = method._hold_back
+    monkeypatch.setattr(method, "_hold_back", lambda *a: heard.append(1) or hold(*a))
+    monkeypatch.setattr(
+        method, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
+    )
+    problem, _ = few_common_edges(210)
+    settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)
+    assert len(heard) == runs
+    assert settled.pairing.use == ("yes" if gain else "no")
 
 
 def test_accounts_without_edges_are_near_nobody():
@@ -258,8 +279,8 @@ def test_a_prior_of_too_few_pairs_is_empty(count):
 def test_equal_vectors_speak_for_no_pair_more_than_another():
     problem = planted(30)
     X = np.ones((120, 4), np.float32)
-    prior = prior_of(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing)
-    assert prior.nnz == 0 or np.ptp(prior.data) < 1e-4
+    said = prior_of(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing)
+    assert said.nnz == 0 or np.ptp(said.data) < 1e-4
 
 
 @pytest.mark.parametrize("anchors", [0, 1, 12])

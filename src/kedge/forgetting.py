@@ -73,12 +73,17 @@ def forget_scores(alignment: Alignment, forgotten: Forgotten) -> Alignment:
     """The alignment without a candidate or a direction for these accounts."""
     if isinstance(alignment, SparseAlignment):
         strengths = None if alignment.strengths is None else without_entries(alignment.strengths, forgotten)
-        return SparseAlignment(without_entries(alignment.scores, forgotten), strengths)
+        laid = None if alignment.vectors is None else _forget_directions(alignment.vectors, forgotten)
+        return SparseAlignment(without_entries(alignment.scores, forgotten), strengths, laid)
     if isinstance(alignment, VectorAlignment):
-        head = None if alignment.head is None else without_entries(alignment.head, forgotten)
-        left, right = (_zeroed(getattr(alignment, side), forgotten[i]) for i, side in enumerate(("left", "right")))
-        return replace(alignment, left=left, right=right, head=head)
+        return _forget_directions(alignment, forgotten)
     raise TypeError(f"cannot forget accounts in {type(alignment).__name__}")
+
+
+def _forget_directions(alignment: VectorAlignment, forgotten: Forgotten) -> VectorAlignment:
+    head = None if alignment.head is None else without_entries(alignment.head, forgotten)
+    left, right = (_zeroed(getattr(alignment, side), forgotten[i]) for i, side in enumerate(("left", "right")))
+    return replace(alignment, left=left, right=right, head=head)
 
 
 def _zeroed(vectors: FloatArray, accounts: IntArray) -> FloatArray:

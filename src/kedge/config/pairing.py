@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from kedge.config.stage import Stage
 
@@ -31,16 +31,16 @@ class PairingConfig(Stage):
     certain: float = Field(
         default=0.8, gt=0, lt=1, description="beliefs from which a match helps to lay the spaces over each other"
     )
-    weight: float = Field(
-        default=1.0,
-        gt=0,
-        description="how often nearness counts beside evidence; use = auto also tries four and sixteen times as often",
-    )
     turns: int = Field(
         default=8,
         ge=1,
         description="turns of evidence and prior at most, while they make more matches certain; "
         "auto, 200 anchors or more: one",
+    )
+    mixture: tuple[float, ...] = Field(
+        default=(),
+        description="weights of log-belief, log-odds, assignment, nearness, profile and the anchors' own word in the "
+        "order of candidates; none: evidence's own order, or with use = auto what held-back anchors ask for",
     )
     enough: float = Field(
         default=0.7,
@@ -68,3 +68,10 @@ class PairingConfig(Stage):
     decay: float = Field(default=0.01, ge=0, description="how strongly weights are drawn to 0")
     steps: int = Field(default=300, ge=1, description="training steps at most")
     patience: int = Field(default=30, ge=1, description="steps without a better loss on the left-out anchors")
+
+    @field_validator("mixture")
+    @classmethod
+    def _six_or_none(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
+        if len(weights) not in (0, 6):
+            raise ValueError(f"{len(weights)} weights: give six, or none")
+        return weights

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from kedge.alignment import VectorAlignment
 from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.evidence_kernels import LEAST_RATIO
@@ -52,7 +53,9 @@ class Evidence:
 
     `log_odds` n_1 × n_2 sparse; `support` the beliefs that the last round heard, so that `terms` adds up to
     `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
-    one-to-one assignment; `trace` the mean change of belief a round; `prior` the log-odds from elsewhere, if any.
+    one-to-one assignment; `trace` the mean change of belief a round; `prior` the log-odds from elsewhere, if any;
+    `order` the scores that rank candidates, where that is not left to beliefs (mixture.py); `laid` the vectors in one
+    space that the prior is from.
     """
 
     log_odds: csr_array
@@ -65,6 +68,8 @@ class Evidence:
     rounds: int
     trace: tuple[float, ...]
     prior: csr_array | None = None
+    order: csr_array | None = None
+    laid: VectorAlignment | None = None
 
 
 def edge_rates(problem: Problem) -> tuple[float, float]:

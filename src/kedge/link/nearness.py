@@ -24,7 +24,7 @@ from kedge.link.logistic import fit_logistic
 from kedge.link.unseen import Unseen
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["Nearness", "NearnessJudge", "Surroundings", "fit_nearness", "surroundings"]
+__all__ = ["Nearness", "NearnessJudge", "Surroundings", "fit_nearness", "log_distance", "surroundings"]
 
 _LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise
 _AROUND = 10  # accounts whose distances are the surroundings of an account
@@ -72,7 +72,7 @@ def surroundings(cosines: tuple[FloatArray, FloatArray]) -> Surroundings:
 
 def _median_distance(cosines: FloatArray) -> FloatArray:
     lonely = np.isnan(cosines).all(axis=1, keepdims=True)
-    result: FloatArray = np.nanmedian(_log_distance(np.where(lonely, 0.0, cosines)), axis=1)
+    result: FloatArray = np.nanmedian(log_distance(np.where(lonely, 0.0, cosines)), axis=1)
     return result
 
 
@@ -146,11 +146,12 @@ def _rivals(
 
 def _describe(vectors: VectorAlignment, pairs: IntArray, around: Surroundings) -> FloatArray:
     """(1, log d, log d - around(u), log d - around(v)) of each pair, [m, 4]."""
-    distance = _log_distance(vectors.cosine(pairs))
+    distance = log_distance(vectors.cosine(pairs))
     beside = [distance - around[side][pairs[:, side]] for side in (0, 1)]
     return np.column_stack([np.ones(len(pairs)), distance, *beside])
 
 
-def _log_distance(cosine: FloatArray) -> FloatArray:
+def log_distance(cosine: FloatArray) -> FloatArray:
+    """log d of each cosine."""
     result: FloatArray = np.log(_LEAST_DISTANCE + np.maximum(1.0 - cosine.astype(np.float64), 0.0))
     return result

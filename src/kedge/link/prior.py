@@ -1,11 +1,13 @@
 """What two embeddings say of pairs, as a prior of evidence.
 
 Few anchors lay two spaces over each other badly (Eq. 11), so the matches that evidence is certain of join them. How
-much nearness then says is learnt from pairs that the projection has not seen (nearness.py). Only what speaks for a pair
-is kept: accounts that are not near are 0 away from evidence, not against it.
+much nearness then says is learnt from pairs that the projection has not seen (nearness.py). Of that only what speaks
+for a pair is a prior: accounts that are not near are 0 away from evidence, not against it.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,7 +24,7 @@ from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, lay_over
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["certain_pairs", "embedded_prior"]
+__all__ = ["Near", "certain_pairs", "near_pairs", "prior_of"]
 
 
 def certain_pairs(problem: Problem, evidence: Evidence, least: float) -> IntArray:
@@ -32,7 +34,17 @@ def certain_pairs(problem: Problem, evidence: Evidence, least: float) -> IntArra
     return np.concatenate([problem.anchors, np.column_stack([owners(beliefs)[sure], beliefs.indices[sure]])])
 
 
-def embedded_prior(
+@dataclass(frozen=True)
+class Near:
+    """Pairs [m, 2] that are near or that evidence reaches, how strongly nearness speaks for each, [m], and the vectors
+    laid over each other."""
+
+    pairs: IntArray
+    log_ratio: FloatArray
+    laid: VectorAlignment | None = None
+
+
+def near_pairs(
     problem: Problem,
     left: FloatArray,
     right: FloatArray,
@@ -41,13 +53,13 @@ def embedded_prior(
     config: PairingConfig,
     seed: int,
     progress: Progress | None = None,
-) -> csr_array:
-    """`config.weight` × log-ratio of the nearest pairs and of evidence's `candidates` where above 0, n_1 × n_2 sparse.
+) -> Near:
+    """The nearest pairs and evidence's `candidates`, without rejected ones; none where nothing lays the spaces over
+    each other.
 
     `known` are the certain pairs, [m, 2]. `progress` is told what approximate search misses.
     """
-    shape = (problem.left.n, problem.right.n)
-    nothing = csr_array(shape, dtype=np.float64)
+    nothing = Near(np.empty((0, 2), np.int64), np.empty(0))
     if len(known) < FOLDS:
         return nothing
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
@@ -68,6 +80,12 @@ def embedded_prior(
     for side, vectors in enumerate((laid.left, laid.right)):
         heard = heard[vectors[heard[:, side]].any(axis=1)]
     pairs = each_once(np.concatenate([near.pairs, heard]))
-    said = config.weight * nearness.log_ratio(laid, pairs, around)
-    kept = said > 0
-    return csr_array((said[kept], tuple(pairs[kept].T)), shape=shape)
+    ruled_out = problem.rejected[:, 0] * problem.right.n + problem.rejected[:, 1]
+    pairs = pairs[~np.isin(pairs[:, 0] * problem.right.n + pairs[:, 1], ruled_out)]
+    return Near(pairs, nearness.log_ratio(laid, pairs, around), laid)
+
+
+def prior_of(near: Near, shape: tuple[int, int]) -> csr_array:
+    """The log-ratios above 0, n_1 × n_2 sparse."""
+    kept = near.log_ratio > 0
+    return csr_array((near.log_ratio[kept], tuple(near.pairs[kept].T)), shape=shape)

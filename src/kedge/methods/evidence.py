@@ -30,13 +30,15 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     """Candidates ranked by belief, anchors above them, with the log-odds as strength.
 
-    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs.
+    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs. An order that weighs all that is
+    known speaks for itself.
     """
-    ranked = ranking_scores(evidence)
+    ranked = ranking_scores(evidence) if evidence.order is None else evidence.order
     left, right = problem.anchors.T
     top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
     anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
-    return SparseAlignment(csr_array(ranked + anchors), evidence.log_odds)
+    strengths = evidence.log_odds if evidence.order is None else None
+    return SparseAlignment(csr_array(ranked + anchors), strengths, evidence.laid)
 
 
 def recall(problem: Problem, support: csr_array, prior: csr_array | None = None) -> Evidence:

@@ -4,14 +4,14 @@
 embedded; else the prior is taken up if their mean reciprocal rank rises by more than two standard errors, or unless it
 falls where anchors are few, and without asking where they are too few to tell. Where nothing gains it is the method
 `evidence` (docs/decisions/0009). The vectors are sketches of the two networks unless the settings ask for MGCN's
-(docs/decisions/0017); how much nearness counts is estimated, and more where held-back anchors gain by that
-(docs/decisions/0018).
+(docs/decisions/0017); how much nearness counts as a prior is estimated (docs/decisions/0018). Where held-back anchors
+gain by it, all that is known of a candidate is weighed anew for its place (docs/decisions/0020).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from kedge.config import Config
 from kedge.embedding import recall_sketches, sketch_both
 from kedge.errors import KedgeError
 from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks
-from kedge.link.evidence import Evidence
-from kedge.link.prior import certain_pairs, embedded_prior
+from kedge.link.evidence import Evidence, propagate
+from kedge.link.mixture import Choices, fit_mixture, known_of, mix
+from kedge.link.prior import Near, certain_pairs, near_pairs, prior_of
 from kedge.methods import evidence as alone
 from kedge.methods import mgcn
 from kedge.methods.embedded import lay_vectors
@@ -35,9 +36,8 @@ _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
 _TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches are known to help or to do no harm
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
+_TELLING = 300  # held-back anchors that tell a gain from chance
 _GROWTH = 1.1  # of the certain matches from which another turn pays
-_TIMES = 4.0  # more often that nearness counts in a step of its weight
-_HEAVIER = 2  # such steps at most
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 
 
@@ -47,31 +47,58 @@ def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None
 
 
 def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Evidence:
-    """Evidence alone, then again with what its matches and the vectors say as a prior, if the settings want it.
+    """Evidence alone, or with what its matches and the vectors say as a prior, if the settings want it.
+
+    Where the settings have a mixture, it orders the candidates.
+    """
+    workshop = workshop or Workshop()
+    config = settle(problem, config, seed, workshop)
+    heard = FORMS[config.evidence.form](problem, config.evidence)
+    if config.pairing.use != "yes" or len(problem.anchors) == 0:
+        return heard
+    heard = _hear_prior(problem, heard, _near(problem, heard, config, workshop), config, workshop)
+    if not config.pairing.mixture:
+        return heard
+    near = _near(problem, heard, config, workshop)
+    if len(near.pairs) == 0:
+        return heard
+    known = _all_known(problem, heard, near, config)
+    order = mix(near.pairs, known, config.pairing.mixture, heard.beliefs.shape)
+    return replace(heard, order=order, laid=near.laid)
+
+
+def _hear_prior(problem: Problem, heard: Evidence, near: Near, config: Config, workshop: Workshop) -> Evidence:
+    """Evidence again, with a prior from what it was certain of.
 
     Matches that the prior makes certain lay the spaces over each other better than the anchors alone did, so it is made
     again as long as there are many more of them.
     """
-    workshop = workshop or Workshop()
-    config = settle(problem, config, seed, workshop)
-    propagate = FORMS[config.evidence.form]
-    heard = propagate(problem, config.evidence)
-    if config.pairing.use != "yes" or len(problem.anchors) == 0:
-        return heard
-    left, right = _vectors(problem, config, workshop)
-    known = certain_pairs(problem, heard, config.pairing.certain)
-    for _ in range(config.pairing.turns):
-        before = len(known)
-        prior = embedded_prior(
-            problem, left, right, known, heard.log_odds, config.pairing, config.seed, workshop.progress
-        )
+    listen = FORMS[config.evidence.form]
+    certain = len(certain_pairs(problem, heard, config.pairing.certain))
+    for turn in range(config.pairing.turns):
+        before = certain
+        near = near if turn == 0 else _near(problem, heard, config, workshop)
+        prior = prior_of(near, heard.beliefs.shape)
         if prior.nnz == 0:
             break
-        heard = propagate(problem, config.evidence, prior)
-        known = certain_pairs(problem, heard, config.pairing.certain)
-        if len(known) < _GROWTH * before:
+        heard = replace(listen(problem, config.evidence, prior), laid=near.laid)
+        certain = len(certain_pairs(problem, heard, config.pairing.certain))
+        if certain < _GROWTH * before:
             break
     return heard
+
+
+def _near(problem: Problem, heard: Evidence, config: Config, workshop: Workshop) -> Near:
+    """What the vectors say, laid over each other by the matches that evidence is certain of."""
+    left, right = _vectors(problem, config, workshop)
+    certain = certain_pairs(problem, heard, config.pairing.certain)
+    return near_pairs(problem, left, right, certain, heard.log_odds, config.pairing, config.seed, workshop.progress)
+
+
+def _all_known(problem: Problem, heard: Evidence, near: Near, config: Config) -> FloatArray:
+    """What a mixture weighs of each near pair, [m, 6]."""
+    once = propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
+    return known_of(near.pairs, near.log_ratio, heard, once)
 
 
 def _vectors(problem: Problem, config: Config, workshop: Workshop) -> tuple[FloatArray, ...]:
@@ -115,46 +142,83 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     if len(problem.anchors) < _FEWEST:
         return plain
     folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
-    # Of many anchors one fold shows that evidence is enough or that nothing is gained: others only cost.
-    first, others = (folds, []) if few else (folds[:1], folds[1:])
-    reached = _held_ranks(problem, plain, seed, workshop, first)
+    # Of many anchors one fold shows that evidence is enough or that nothing is gained, and others only cost.
+    first = folds if few else folds[:1]
+    others = [] if few else folds[1 : -(-_TELLING // len(folds[0]))]
+    shape = (problem.left.n, problem.right.n)
+    trials = [_hold_back(problem, fold, config) for fold in first]
+    reached = _ranks(trials)
     if not (few and cheap) and reached.mean() >= config.pairing.enough:
         return plain
     try:
-        tried = _held_ranks(problem, together, seed, workshop, first)
+        nears = [_near(one.problem, one.heard, together, workshop) for one in trials]
+        # Another run of evidence costs more than to weigh what this one says against nearness.
+        if not few and not gains(_mixed_ranks(_choices(trials, nears, together), shape), reached):
+            workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
+            return plain
+        more = [_hold_back(problem, fold, config) for fold in others]
+        nears += [_near(one.problem, one.heard, together, workshop) for one in more]
+        trials += more
+        reached = _ranks(trials)
+        trials = [
+            replace(one, heard=_hear_prior(one.problem, one.heard, near, together, workshop))
+            for one, near in zip(trials, nears, strict=True)
+        ]
+        nears = [_near(one.problem, one.heard, together, workshop) for one in trials]
+        choices = _choices(trials, nears, together)
     except KedgeError as error:
         workshop.progress.note(f"evidence alone is used: {error}")
         return plain
-    if gains(tried, reached):
-        reached = np.append(reached, _held_ranks(problem, plain, seed, workshop, others))
-        tried = np.append(tried, _held_ranks(problem, together, seed, workshop, others))
+    tried = _ranks(trials)
     better = tried.mean() >= reached.mean() if few and cheap else gains(tried, reached, _CLEARLY)
+    mixed = _mixed_ranks(choices, shape)
+    mixture = gains(mixed, tried if better else reached, _CLEARLY)
+    used = "both, weighed anew, are" if mixture else "both are" if better else "evidence alone is"
     workshop.progress.note(
-        f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone and of "
-        f"{tried.mean():.3f} with embeddings: {'both are' if better else 'evidence alone is'} used"
+        f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone, of "
+        f"{tried.mean():.3f} with embeddings and of {mixed.mean():.3f} where both are weighed anew: {used} used"
     )
-    if not better:
-        return plain
-    return together if few else _heavier(problem, together, tried, seed, workshop, folds)
+    if mixture:
+        return _pairing(together, mixture=fit_mixture(choices))
+    return together if better else plain
 
 
-def _heavier(
-    problem: Problem, config: Config, reached: FloatArray, seed: int, workshop: Workshop, folds: Sequence[IntArray]
-) -> Config:
-    """Nearness weighed more, as long as held-back anchors gain: where networks share few edges, evidence misleads."""
-    for _ in range(_HEAVIER):
-        heavier = _pairing(config, weight=_TIMES * config.pairing.weight)
-        tried = _held_ranks(problem, heavier, seed, workshop, folds[:1])
-        if not gains(tried, reached[: len(tried)]):
-            break
-        tried = np.append(tried, _held_ranks(problem, heavier, seed, workshop, folds[1:]))
-        if not gains(tried, reached, _CLEARLY):
-            break
-        config, reached = heavier, tried
-        workshop.progress.note(
-            f"nearness counts {config.pairing.weight:g} times: the mean reciprocal rank rises to {reached.mean():.3f}"
-        )
-    return config
+@dataclass(frozen=True)
+class _Trial:
+    """The problem without some anchors, those, and what is heard without them."""
+
+    problem: Problem
+    held: IntArray
+    heard: Evidence
+
+
+def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
+    """Evidence alone without the anchors of the fold."""
+    trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
+    return _Trial(trial, problem.anchors[fold], FORMS[config.evidence.form](trial, config.evidence))
+
+
+def _ranks(trials: Sequence[_Trial]) -> FloatArray:
+    """1 / rank of each held anchor by evidence's own order."""
+    return np.concatenate([reciprocal_ranks(ranking_scores(trial.heard), trial.held) for trial in trials])
+
+
+def _choices(trials: Sequence[_Trial], nears: Sequence[Near], config: Config) -> list[Choices]:
+    """What a mixture of each trial has to choose from."""
+    return [
+        Choices(near.pairs, _all_known(one.problem, one.heard, near, config), one.held)
+        for one, near in zip(trials, nears, strict=True)
+    ]
+
+
+def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArray:
+    """1 / rank of each held anchor by a mixture that was learnt from the others: halves of the folds take turns."""
+    halves = [replace(one, held=half) for one in choices for half in np.array_split(one.held, 2)]
+    result = []
+    for i, half in enumerate(halves):
+        weights = fit_mixture(halves[:i] + halves[i + 1 :])
+        result.append(reciprocal_ranks(mix(half.pairs, half.known, weights, shape), half.held))
+    return np.concatenate(result)
 
 
 def _with_vectors(problem: Problem, config: Config) -> Config:
@@ -167,15 +231,3 @@ def _with_vectors(problem: Problem, config: Config) -> Config:
 
 def _pairing(config: Config, **changes: object) -> Config:
     return config.model_copy(update={"pairing": config.pairing.model_copy(update=changes)})
-
-
-def _held_ranks(
-    problem: Problem, config: Config, seed: int, workshop: Workshop, folds: Sequence[IntArray]
-) -> FloatArray:
-    """1 / rank of each anchor while its fold is held back, fold after fold."""
-    result = []
-    for fold in folds:
-        trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
-        heard = hear(trial, config, seed, workshop)
-        result.append(reciprocal_ranks(ranking_scores(heard), problem.anchors[fold]))
-    return np.concatenate([[], *result])  # there may be no folds

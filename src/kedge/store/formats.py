@@ -125,9 +125,10 @@ def _load_network(path: Path) -> Network:
 
 def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
     if isinstance(value, SparseAlignment):
-        _dump_arrays(
-            _parts(value.scores) | ({} if value.strengths is None else _parts(value.strengths, "believed_")), file
-        )
+        arrays = _parts(value.scores) | ({} if value.strengths is None else _parts(value.strengths, "believed_"))
+        if value.vectors is not None:
+            arrays |= {"laid_left": value.vectors.left, "laid_right": value.vectors.right}
+        _dump_arrays(arrays, file)
     elif isinstance(value, VectorAlignment):
         arrays = {"left": value.left, "right": value.right}
         if value.head is not None:
@@ -145,7 +146,9 @@ def _load_alignment(path: Path) -> Alignment:
         head = _joined(held, "head_") if "head_data" in held else None
         judge = {name.removeprefix("judge_"): part for name, part in held.items() if name.startswith("judge_")}
         return VectorAlignment(held["left"], held["right"], head, PairNetwork.of(judge) if judge else None)
-    return SparseAlignment(_joined(held), _joined(held, "believed_") if "believed_data" in held else None)
+    strengths = _joined(held, "believed_") if "believed_data" in held else None
+    laid = VectorAlignment(held["laid_left"], held["laid_right"]) if "laid_left" in held else None
+    return SparseAlignment(_joined(held), strengths, laid)
 
 
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
