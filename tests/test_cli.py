@@ -193,6 +193,20 @@ def test_explain_adds_up_also_for_a_pair_that_is_rejected(run, tmp_path):
     assert "exchange the two" in kedge("explain", run, best["right"], best["left"], code=2).stderr
 
 
+def test_explain_says_that_candidates_stand_in_another_order(pair, tmp_path):
+    settings = ("pairing.use=yes", "pairing.turns=1", "pairing.mixture=[0.1, 0.1, 0.5, 1.0, 0.5, 0]", "decide.folds=1")
+    words = [word for setting in settings for word in ("--set", setting)]
+    networks = (pair / "left.tsv", pair / "right.tsv", "--anchors", pair / "anchors.tsv")
+    kedge("match", *networks, "-o", tmp_path / "run", *words, "-q")
+    rows = pq.read_table(tmp_path / "run" / "matches.parquet").to_pylist()
+    best = max((row for row in rows if row["assigned"]), key=lambda row: row["probability"])
+    told = json.loads(kedge("explain", tmp_path / "run", best["left"], best["right"], "--json").stdout)
+    (note,) = told["notes"]
+    assert "nearness 1.00" in note
+    parts = told["prior"] + told["vectors"] + sum(reason["weight"] for reason in told["hits"] + told["misses"])
+    assert told["log_odds"] == pytest.approx(parts), "the waterfall still adds up"
+
+
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npz"])
 def test_embed_writes_a_vector_an_account(pair, tmp_path, kind):
     import numpy as np

@@ -157,6 +157,8 @@ def test_forgetting_by_hand():
     sparse = forget_scores(SparseAlignment(scores, 2 * scores), forgotten)
     assert sparse.scores.toarray().tolist() == [[1, 2], [0, 0], [5, 6]]
     assert sparse.strengths.toarray().tolist() == [[2, 4], [0, 0], [10, 12]]
+    laid = forget_scores(SparseAlignment(scores, None, VectorAlignment(np.eye(3), np.eye(3)[:2])), forgotten).vectors
+    assert laid.left.any(axis=1).tolist() == [True, False, True]
     vectors = forget_scores(VectorAlignment(np.eye(3), np.eye(3)[:2], scores), forgotten)
     assert vectors.head.toarray().tolist() == [[1, 2], [0, 0], [5, 6]]
     assert vectors.left[1].tolist() == [0, 0, 0]

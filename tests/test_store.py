@@ -261,6 +261,9 @@ def test_every_format_gives_back_what_it_was_given(tmp_path):
         vectors = VectorAlignment(rng.normal(size=(3, 2)), rng.normal(size=(4, 2)))
         assert np.allclose(there_and_back(ALIGNMENT, vectors).right, vectors.right, atol=1e-7)
         assert there_and_back(ALIGNMENT, vectors).head is None
+        beside = there_and_back(ALIGNMENT, SparseAlignment(sparse, None, vectors))
+        assert np.allclose(beside.vectors.left, vectors.left, atol=1e-7)
+        assert (beside.scores != sparse).nnz == 0
         weights = [rng.normal(size=shape).astype(np.float32) for shape in (4, 4, (4, 3), 3, 3)]
         judge = PairNetwork("concat", *weights, 0.5, 1.5)
         judged = VectorAlignment(vectors.left, vectors.right, csr_array(([2.0], ([1], [2])), shape=(3, 4)), judge)

@@ -11,10 +11,11 @@ from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.link.evidence import terms
 from kedge.link.explain import Explanation, explain
+from kedge.link.mixture import COLUMNS
 from kedge.methods import evidenced, recall_alignment
-from kedge.pipeline.layout import EMBEDDINGS, PRIOR
+from kedge.pipeline.layout import EMBEDDINGS, PRIOR, SETTLED
 from kedge.pipeline.reading import load_decided, load_evidence
-from kedge.store import ALIGNMENT, DiskShelf
+from kedge.store import ALIGNMENT, JSON, DiskShelf
 from kedge.types import Problem
 
 __all__ = ["explain_pair"]
@@ -51,7 +52,17 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
         prior=prior,
         vectors=vectors,
         similarity=_similarity(directory, problem, config, u, v),
+        notes=_order_note(directory),
     )
+
+
+def _order_note(directory: Path) -> tuple[str, ...]:
+    """That candidates do not stand in the order of their log-odds, where held-back anchors preferred a mixture."""
+    weights = JSON.load(directory / SETTLED)["pairing"]["mixture"]
+    if not weights:
+        return ()
+    named = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(COLUMNS, weights, strict=True))
+    return (f"candidates stand in an order that held-back anchors preferred to that of the log-odds: {named}",)
 
 
 def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: int) -> float | None:

@@ -16,10 +16,12 @@ __all__ = [
     "PARTS",
     "PRIOR",
     "REPORT",
+    "SETTLED",
     "SUPPORT",
     "TRAINING",
 ]
 
+SETTLED: Final = "model/settled.json"  # the configuration with nothing left open
 SUPPORT: Final = "model/support.npz"
 PRIOR: Final = "model/prior.npz"
 TRAINING: Final = "model/training.json"
@@ -29,4 +31,4 @@ HYPERGRAPH_FILES: Final = ("networks/left_hypergraph.npz", "networks/right_hyper
 EMBEDDINGS: Final = "embeddings"  # trained vectors, a file a part or network, named by their content
 REPORT: Final = "report.html"
 # Artefacts of stages in which no account can be told from another: a purge leaves them as they are.
-ACCOUNT_FREE: Final = frozenset({"model/settled.json", "model/calibration.json", TRAINING, PARTS})
+ACCOUNT_FREE: Final = frozenset({SETTLED, "model/calibration.json", TRAINING, PARTS})

@@ -27,7 +27,7 @@ from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, evidenced, prepare, settle, trains
 from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
-from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
+from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SETTLED, SUPPORT, TRAINING
 from kedge.pipeline.outcome import outcome_notes
 from kedge.pipeline.solution import Inputs, Solution, measure
 from kedge.progress import Progress, Silent
@@ -227,7 +227,7 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     workshop = Workshop(shelf, progress)
     settled = run.stage(
         "settle what the method leaves open",
-        "model/settled.json",
+        SETTLED,
         JSON,
         lambda: settle(problem, config, config.seed, workshop).model_dump(mode="json", exclude={"engine"}),
     )
