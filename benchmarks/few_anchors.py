@@ -44,6 +44,7 @@ def run(method: str, problem: Problem, seed: int, workshop: Workshop) -> tuple[A
     if method == "kedge":
         settled = together.settle(problem, config, seed, workshop)
         chosen = "sketched" if settled.pairing.use == "yes" else "evidence"
+        chosen = "mixture" if settled.pairing.mixture else chosen
         return together.align(problem, settled, seed, workshop), chosen
     with_prior = ["method=kedge", "pairing.use=yes", f"pairing.vectors={VECTORS[method]}"]
     return together.align(problem, resolve(assignments=with_prior), seed, workshop), ""

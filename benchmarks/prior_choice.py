@@ -24,7 +24,7 @@ from kedge.config import Config, resolve
 from kedge.embedding import sketch_both
 from kedge.embedding.sketch import put_beside
 from kedge.link.choice import FORMS, ranking_scores
-from kedge.link.prior import certain_pairs, embedded_prior
+from kedge.link.prior import certain_pairs, near_pairs, prior_of
 from kedge.methods import evidence as alone
 from kedge.methods.embedded import align_vectors
 from kedge.methods.mgcn import embed_both
@@ -82,8 +82,8 @@ def main() -> None:
                 found["evidence"].append(evaluate.ranking(SparseAlignment(ranking_scores(first)), held)["mrr"])
                 for kind, (left, right) in kinds.items():
                     ranked = evaluate.ranking(align_vectors(trial, left, right, config.pairing, seed), held)
-                    prior = embedded_prior(trial, left, right, known, first.log_odds, config.pairing, seed)
-                    again = hear(trial, settled.evidence, prior)
+                    near = near_pairs(trial, left, right, known, first.log_odds, config.pairing, seed)
+                    again = hear(trial, settled.evidence, prior_of(near, first.beliefs.shape))
                     found.setdefault(f"{kind} alone", []).append(ranked["mrr"])
                     both = evaluate.ranking(SparseAlignment(ranking_scores(again)), held)["mrr"]
                     found.setdefault(f"{kind} prior", []).append(both)
