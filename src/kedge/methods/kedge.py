@@ -153,7 +153,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     try:
         nears = [_near(one.problem, one.heard, together, workshop) for one in trials]
         # Another run of evidence costs more than to weigh what this one says against nearness.
-        if not few and not gains(_mixed_ranks(_choices(trials, nears, together), shape), reached):
+        if not few and not gains(_mixed_ranks(_choices(trials, nears, together), shape), reached, _CLEARLY):
             workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
             return plain
         more = [_hold_back(problem, fold, config) for fold in others]
