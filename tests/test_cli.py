@@ -328,6 +328,11 @@ def test_light_commands_stay_light():
         subprocess.run([sys.executable, "-c", code, *words], check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
 
 
+def test_the_default_method_does_without_torch():
+    code = "import sys, kedge.methods.kedge\nassert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, env=ENVIRONMENT)
+
+
 def test_check_synth_and_export_never_import_torch(pair, run, tmp_path):
     code = (
         "import sys\nfrom kedge.cli import app\n"

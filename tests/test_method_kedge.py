@@ -20,7 +20,7 @@ from kedge.link.choice import ranking_scores, reciprocal_ranks
 from kedge.link.evidence import propagate
 from kedge.link.pair_rule import fit_pair_rule
 from kedge.link.prior import certain_pairs, near_pairs
-from kedge.methods import METHODS, evidenced, recall_alignment, settle
+from kedge.methods import METHODS, evidenced, recall_alignment, settle, settling, together
 from kedge.methods import kedge as method
 from kedge.progress import Silent
 from kedge.synth import subnetworks
@@ -65,13 +65,13 @@ def test_what_the_prior_makes_certain_is_laid_again_while_it_grows(monkeypatch):
     problem, held = Problem(pair.left, pair.right, drawn[:5]), drawn[5:]
     config = resolve(assignments=["method=kedge"])
     known = []
-    make = method.near_pairs
+    make = together.near_pairs
 
     def watched(problem, left, right, pairs, *more):
         known.append(len(pairs))
         return make(problem, left, right, pairs, *more)
 
-    monkeypatch.setattr(method, "near_pairs", watched)
+    monkeypatch.setattr(together, "near_pairs", watched)
     heard = method.hear(problem, config, 0)
     assert len(known) > 1
     assert all(after >= 1.1 * before for before, after in pairwise(known)), "another turn only while they grow"
@@ -85,15 +85,15 @@ def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
     def refuse(*_):
         raise AssertionError("embedded")
 
-    monkeypatch.setattr(method, "_vectors", refuse)
+    monkeypatch.setattr(together, "vectors_of", refuse)
     assert settle(planted(200, 240), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
     assert settle(planted(30), resolve(assignments=[*QUICK, "pairing.accounts=10"]), 0).pairing.use == "no"
 
 
 def test_with_few_anchors_sketches_are_tried_however_well_evidence_does(monkeypatch):
     made = []
-    vectors = method._vectors
-    monkeypatch.setattr(method, "_vectors", lambda *a: made.append(1) or vectors(*a))
+    vectors = together.vectors_of
+    monkeypatch.setattr(together, "vectors_of", lambda *a: made.append(1) or vectors(*a))
     settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.01"]), 0)
     assert made
     made.clear()
@@ -186,9 +186,9 @@ def test_where_evidence_misleads_all_that_is_known_is_weighed_anew():
     assert settled.pairing.use == "yes"
     assert settled.pairing.turns == 1, "many anchors need no second turn"
     assert len(settled.pairing.mixture) == 6
-    forms = {"alone": {"use": "no"}, "prior": {"mixture": ()}, "mixture": {}}
+    forms = {"alone": {"use": "no", "mixture": ()}, "prior": {"mixture": ()}, "mixture": {}}
     found = {
-        name: evaluate.ranking(METHODS["kedge"](problem, method._pairing(settled, **changes), 0), held)["mrr"]
+        name: evaluate.ranking(METHODS["kedge"](problem, settling.with_pairing(settled, **changes), 0), held)["mrr"]
         for name, changes in forms.items()
     }
     assert found["mixture"] > found["prior"] + 0.05
@@ -207,6 +207,78 @@ def test_an_order_of_its_own_leaves_rejected_pairs_and_anchored_accounts_out():
         best, _ = again.top(problem.anchors[:, 0 if side == "left" else 1], 2, side)
         assert (best[:, 0] == problem.anchors[:, 1 if side == "left" else 0]).all()
         assert (best[:, 1] == -1).all()
+
+
+def test_a_mixture_does_not_look_at_the_numbers_of_accounts():
+    problem, held = few_common_edges(300)
+    rng = np.random.default_rng(4)
+    places = [rng.permutation(network.n) for network in (problem.left, problem.right)]
+
+    def moved(pairs):
+        return np.column_stack([places[side][pairs[:, side]] for side in (0, 1)])
+
+    sides = zip((problem.left, problem.right), places, strict=True)
+    networks = [relabel(network, np.argsort(place)) for network, place in sides]
+    settled = settle(problem, resolve(assignments=["method=kedge"]), 0)
+    assert settled.pairing.mixture
+    here = evaluate.ranking(METHODS["kedge"](problem, settled, 0), held)["mrr"]
+    there = evaluate.ranking(METHODS["kedge"](Problem(*networks, moved(problem.anchors)), settled, 0), moved(held))
+    assert there["mrr"] == pytest.approx(here, abs=0.03)  # sketches begin from random vectors
+    again = evaluate.ranking(METHODS["kedge"](problem, settled, 0), held)["mrr"]
+    assert again == here
+
+
+def test_accounts_without_a_vector_keep_their_candidates_under_a_mixture(monkeypatch):
+    problem = planted(40)
+    weights = [1.0, 0.1, 0.5, 1.0, 0.5, 0.0]
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", f"pairing.mixture={weights}"])
+    vectors = together.vectors_of
+
+    def some(*more):
+        made = [np.array(side) for side in vectors(*more)]
+        made[0][50:80] = 0
+        return tuple(made)
+
+    monkeypatch.setattr(together, "vectors_of", some)
+    free = np.setdiff1d(np.arange(50, 80), problem.anchors[:, 0])
+    best, _ = METHODS["kedge"](problem, config, 0).top(free, 1)
+    assert (best >= 0).all()
+
+
+def test_few_certain_pairs_leave_a_mixture_its_candidates():
+    problem = planted(3)
+    weights = [1.0, 0.1, 0.5, 1.0, 0.5, 0.0]
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.certain=0.9999999", f"pairing.mixture={weights}"])
+    alone = resolve(assignments=[*QUICK, "pairing.use=no"])
+    weighed, plain = (METHODS["kedge"](problem, one, 0).scores for one in (config, alone))
+    assert weighed.nnz == plain.nnz > 3
+
+
+@pytest.mark.parametrize(("anchors", "runs"), [(199, 3), (200, 3), (447, 3), (450, 2), (900, 1)])
+def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
+    """Ranks that the test sets: a mixture gains, so that nothing ends the trial early."""
+    held = []
+
+    def hold_back(problem, fold, config):
+        held.append(len(fold))
+        return settling._Trial(problem, problem.anchors[fold], 0.1, None)
+
+    monkeypatch.setattr(settling, "_hold_back", hold_back)
+    monkeypatch.setattr(settling, "_placed", lambda trial, *_: trial)
+    monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=0.2))
+    monkeypatch.setattr(settling, "_choices", lambda trial: trial)
+    monkeypatch.setattr(
+        settling, "_ranks", lambda trials: np.concatenate([np.full(len(t.held), t.heard) for t in trials])
+    )
+    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), 0.3))
+    monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
+    same = np.column_stack([np.arange(anchors)] * 2)
+    ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
+    settled = settle(Problem(ring, ring, same), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
+    assert len(held) == runs
+    assert settled.pairing.use == "yes"
+    assert bool(settled.pairing.mixture) == (anchors >= 200), "few anchors cannot tell weights apart"
+    assert (settled.pairing.turns == 1) == (anchors >= 200)
 
 
 def test_the_rule_for_single_pairs_sees_vectors_of_pairs_that_are_no_candidates():
@@ -228,10 +300,10 @@ def test_the_rule_for_single_pairs_sees_vectors_of_pairs_that_are_no_candidates(
 def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, runs):
     """Ranks that the test sets in place of those by a mixture."""
     heard = []
-    hold = method._hold_back
-    monkeypatch.setattr(method, "_hold_back", lambda *a: heard.append(1) or hold(*a))
+    hold = settling._hold_back
+    monkeypatch.setattr(settling, "_hold_back", lambda *a: heard.append(1) or hold(*a))
     monkeypatch.setattr(
-        method, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
+        settling, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
     )
     problem, _ = few_common_edges(210)
     settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)

@@ -176,6 +176,12 @@ class Problem:
                     remedy="keep one partner for each account",
                 )
 
+    def is_rejected(self, pairs: IntArray) -> BoolArray:
+        """Which of the pairs [m, 2] a reviewer has ruled out."""
+        ruled_out = self.rejected[:, 0] * self.right.n + self.rejected[:, 1]
+        result: BoolArray = np.isin(pairs[:, 0] * self.right.n + pairs[:, 1], ruled_out)
+        return result
+
     def mirrored(self) -> Problem:
         """The same problem with left and right exchanged."""
         turned = (self.hypergraphs[1], self.hypergraphs[0])

@@ -128,7 +128,7 @@ class MgcnConfig(Stage):
         default=0.05,
         ge=0,
         lt=1,
-        description="share of edges left out of training to tell when to stop; 0 takes all steps",
+        description="share of edges left out of training to tell when to stop (see stop); 0 takes all steps",
     )
     stop: Literal["auto", "edges", "never"] = Field(
         default="auto",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, model_validator
 
 from kedge.config.stage import Stage
 
@@ -12,7 +12,7 @@ __all__ = ["PairingConfig"]
 
 
 class PairingConfig(Stage):
-    """How two vectors become the log-odds of a pair."""
+    """How vectors of the two networks become candidates, their order, and a prior of evidence."""
 
     use: Literal["auto", "yes", "no"] = Field(
         default="auto",
@@ -40,7 +40,7 @@ class PairingConfig(Stage):
     mixture: tuple[float, ...] = Field(
         default=(),
         description="weights of log-belief, log-odds, assignment, nearness, profile and the anchors' own word in the "
-        "order of candidates; none: evidence's own order, or with use = auto what held-back anchors ask for",
+        "order of candidates (use = yes); none: evidence's own order, or with use = auto what held-back anchors ask",
     )
     enough: float = Field(
         default=0.7,
@@ -69,9 +69,10 @@ class PairingConfig(Stage):
     steps: int = Field(default=300, ge=1, description="training steps at most")
     patience: int = Field(default=30, ge=1, description="steps without a better loss on the left-out anchors")
 
-    @field_validator("mixture")
-    @classmethod
-    def _six_or_none(cls, weights: tuple[float, ...]) -> tuple[float, ...]:
-        if len(weights) not in (0, 6):
-            raise ValueError(f"{len(weights)} weights: give six, or none")
-        return weights
+    @model_validator(mode="after")
+    def _six_weights_or_none(self) -> PairingConfig:
+        if len(self.mixture) not in (0, 6):
+            raise ValueError(f"a mixture of {len(self.mixture)} weights: give six, or none")
+        if self.mixture and self.use != "yes":
+            raise ValueError("a mixture weighs nearness too: it needs pairing.use = yes")
+        return self

@@ -100,8 +100,9 @@ def resolve(
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
+        whole = ".".join(part for part in first["loc"] if isinstance(part, str))  # without places in a list
         raise KedgeError(
-            f"{origin.get(path, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
+            f"{origin.get(whole, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
             remedy="see `kedge config`",
         ) from None
 

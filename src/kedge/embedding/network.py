@@ -147,7 +147,8 @@ def _train(plans: Sequence[Plan], config: Config, workshop: Workshop) -> dict[st
 
 
 def _train_and_tell(job: PartJob, done: int, total: int, workshop: Workshop) -> PartFit:
-    steps = job.config.mgcn.steps + job.config.mgcn.release
+    settings = job.config.mgcn
+    steps = settings.steps + (settings.release if settings.stop != "never" else 0)
 
     def tell(step: int, loss: float, trivial: float) -> None:
         detail = f"{job.name}: loss {loss:.3f} (saying nothing: {trivial:.3f})"

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
-from kedge.link.beliefs import owners
+from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.types import BoolArray, FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks", "standard_error"]
+__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks", "standard_error", "weighed_scores"]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -31,15 +31,24 @@ def ranking_scores(evidence: Evidence) -> csr_array:
     accounts that the networks cannot tell apart the assignment chooses, consistently, where a tie would rank them
     all behind each other; the raise is too small to overrule clear evidence.
     """
-    beliefs = evidence.beliefs
+    return _ranked(evidence.beliefs, evidence.log_odds.data, evidence.assigned)
+
+
+def weighed_scores(weighed: csr_array) -> csr_array:
+    """The same of what a mixture says of candidates (mixture.py), n_1 × n_2: beliefs and an assignment of its own."""
+    beliefs = csr_array((two_sided(weighed, 1.0), weighed.indices, weighed.indptr), shape=weighed.shape)
+    return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), matched(weighed))
+
+
+def _ranked(beliefs: csr_array, log_odds: FloatArray, assigned: BoolArray) -> csr_array:
     # Beliefs may underflow; the log-odds still order what is left.
-    data = np.log(np.maximum(beliefs.data, 1e-30)) + 1e-3 * np.clip(evidence.log_odds.data, -100, 100)
-    data = data + _RAISE * evidence.assigned
-    return csr_array((data, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
+    data = np.log(np.maximum(beliefs.data, 1e-30)) + 1e-3 * np.clip(log_odds, -100, 100)
+    return csr_array((data + _RAISE * assigned, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
 
 
 def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
-    """1 / rank of each held pair among the stored candidates, averaged over the two directions; 0 if not stored."""
+    """1 / rank of each held pair among the stored candidates, ties averaged, as a mean over the two directions; 0 if it
+    is not stored."""
     total = np.zeros(len(held))
     for matrix, pairs in ((scores, held), (csr_array(scores.T.tocsr()), held[:, ::-1])):
         rows = matrix[pairs[:, 0]]
@@ -48,7 +57,8 @@ def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:
         target = np.full(len(held), np.inf)
         target[owner[hit]] = rows.data[hit]
         above = np.bincount(owner[rows.data > target[owner]], minlength=len(held))
-        total += np.where(np.isfinite(target), 0.5 / (1 + above), 0)
+        equal = np.bincount(owner[rows.data == target[owner]], minlength=len(held))  # itself among them
+        total += np.where(np.isfinite(target), 0.5 / (above + (equal + 1) / 2), 0)
     return total
 
 

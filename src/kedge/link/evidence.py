@@ -54,8 +54,8 @@ class Evidence:
     `log_odds` n_1 × n_2 sparse; `support` the beliefs that the last round heard, so that `terms` adds up to
     `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
     one-to-one assignment; `trace` the mean change of belief a round; `prior` the log-odds from elsewhere, if any;
-    `order` the scores that rank candidates, where that is not left to beliefs (mixture.py); `laid` the vectors in one
-    space that the prior is from.
+    `weighed` what takes the place of the log-odds in the order of candidates, if anything does (mixture.py); `laid`
+    the vectors in one space that the prior is from.
     """
 
     log_odds: csr_array
@@ -68,7 +68,7 @@ class Evidence:
     rounds: int
     trace: tuple[float, ...]
     prior: csr_array | None = None
-    order: csr_array | None = None
+    weighed: csr_array | None = None
     laid: VectorAlignment | None = None
 
 

@@ -30,6 +30,7 @@ COLUMNS: Final = ("belief", "log-odds", "assigned", "nearness", "profile", "anch
 _LEAST_LOG_BELIEF = -30.0
 _UNHEARD = -10.0  # log-odds of a pair that evidence does not reach
 _MOST_LOG_ODDS = 30.0  # more of them decide nothing any more
+_ABOVE = 100.0
 _STRENGTH = 0.1  # of the belief that a column says nothing, in units of its spread
 
 
@@ -72,9 +73,11 @@ def _log_odds(evidence: Evidence, pairs: IntArray) -> FloatArray:
 
 
 def mix(pairs: IntArray, known: FloatArray, weights: Sequence[float], shape: tuple[int, int]) -> csr_array:
-    """w · x of each candidate, n_1 × n_2 sparse; moved so that the least is 1, since nothing stored may be 0."""
-    said = known @ np.asarray(weights, np.float64)
-    return csr_array((said - said.min(initial=np.inf) + 1.0, tuple(pairs.T)), shape=shape)
+    """w · x of each candidate and a constant, n_1 × n_2 sparse.
+
+    A choice has no zero of its own; the constant keeps all candidates well above 0, where staying alone stands.
+    """
+    return csr_array((known @ np.asarray(weights, np.float64) + _ABOVE, tuple(pairs.T)), shape=shape)
 
 
 def fit_mixture(choices: Sequence[Choices]) -> tuple[float, ...]:

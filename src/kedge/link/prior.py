@@ -54,12 +54,14 @@ def near_pairs(
     seed: int,
     progress: Progress | None = None,
 ) -> Near:
-    """The nearest pairs and evidence's `candidates`, without rejected ones; none where nothing lays the spaces over
-    each other.
+    """The nearest pairs and evidence's `candidates`, without rejected ones.
+
+    Where nothing lays the spaces over each other, or an account has no vector, nothing is said: a log-ratio of 0.
 
     `known` are the certain pairs, [m, 2]. `progress` is told what approximate search misses.
     """
-    nothing = Near(np.empty((0, 2), np.int64), np.empty(0))
+    heard = np.column_stack([owners(candidates), candidates.indices])
+    nothing = Near(heard, np.zeros(len(heard)))
     if len(known) < FOLDS:
         return nothing
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
@@ -75,14 +77,12 @@ def near_pairs(
     nearness = fit_nearness(project_folds(left, right, known, ridge, rng), problem.anchors, around, rng)
     if nearness is None:
         return nothing
-    heard = np.column_stack([owners(candidates), candidates.indices])
-    # An account without a vector stands nowhere, so nothing is near it.
-    for side, vectors in enumerate((laid.left, laid.right)):
-        heard = heard[vectors[heard[:, side]].any(axis=1)]
     pairs = each_once(np.concatenate([near.pairs, heard]))
-    ruled_out = problem.rejected[:, 0] * problem.right.n + problem.rejected[:, 1]
-    pairs = pairs[~np.isin(pairs[:, 0] * problem.right.n + pairs[:, 1], ruled_out)]
-    return Near(pairs, nearness.log_ratio(laid, pairs, around), laid)
+    pairs = pairs[~problem.is_rejected(pairs)]
+    log_ratio = nearness.log_ratio(laid, pairs, around)
+    for side, vectors in enumerate((laid.left, laid.right)):
+        log_ratio = np.where(vectors[pairs[:, side]].any(axis=1), log_ratio, 0.0)
+    return Near(pairs, log_ratio, laid)
 
 
 def prior_of(near: Near, shape: tuple[int, int]) -> csr_array:

@@ -79,10 +79,10 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
             scores.append(values[row, place])
     key, first = np.unique(np.concatenate(keys), return_index=True)
     score = np.concatenate(scores)[first]
-    if len(problem.rejected):
-        kept = ~np.isin(key, problem.rejected[:, 0] * n_right + problem.rejected[:, 1])
-        key, score = key[kept], score[kept]
     left, right = key // max(n_right, 1), key % max(n_right, 1)
+    if len(problem.rejected):
+        kept = ~problem.is_rejected(np.column_stack([left, right]))
+        left, right, score = left[kept], right[kept], score[kept]
     if isinstance(alignment, SparseAlignment) and alignment.strengths is not None:
         score = alignment.strength(np.column_stack([left, right]))
         known = np.isfinite(score)

@@ -7,23 +7,13 @@ from typing import Any
 
 from kedge.config import Config
 from kedge.errors import KedgeError
+from kedge.methods.all_steps import train_for_matching
 from kedge.mgcn import embed
 from kedge.types import FloatArray, Hypergraph, Network, Problem
 
-__all__ = ["train_for_matching", "vectors_by_edges"]
+__all__ = ["vectors_by_edges"]
 
 DrawHypergraph = Callable[[Network, int], Hypergraph]
-
-
-def train_for_matching(config: Config) -> Config:
-    """The configuration with `mgcn.stop` settled: all edges and all steps, unless the settings ask for edges left out.
-
-    Edges left out are foreseen well by communities alone, hardly trained; a partner is found by what sets an account
-    apart within its community, which is learnt later (docs/decisions/0019).
-    """
-    if config.mgcn.stop != "auto":
-        return config
-    return config.model_copy(update={"mgcn": config.mgcn.model_copy(update={"stop": "never"})})
 
 
 def vectors_by_edges(

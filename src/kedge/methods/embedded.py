@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -78,17 +79,17 @@ def _ranked(
 ) -> VectorAlignment:
     """The alignment whose candidates stand in the order that the settings, or held-back anchors, prefer."""
     near = free_candidates(problem, laid, config.nearest)
-    unseen = folds()
-    trial = next(unseen, None)
+    trial = next(folds(), None)
     if config.score == "cosine" or trial is None:
         return replace(laid, head=rerank(problem, laid, near.pairs, None))
-    rng = np.random.default_rng(seed)
-    around = surroundings(near.cosines)
-    nearness = fit_nearness(unseen, problem.anchors, around, rng)
-    network = learn(folds(), config, np.random.default_rng(seed), seed)
     judges: dict[str, Judge] = {}
-    if nearness is not None:
-        judges["nearness"] = NearnessJudge(nearness, around)
+    if config.score != "network":
+        around = surroundings(near.cosines)
+        # The first fold tells which order is better, so it teaches neither judge.
+        nearness = fit_nearness(islice(folds(), 1, None), problem.anchors, around, np.random.default_rng(seed))
+        if nearness is not None:
+            judges["nearness"] = NearnessJudge(nearness, around)
+    network = learn(folds(), config, np.random.default_rng(seed), seed)
     if network.trained:
         judges["network"] = network
     if config.score == "auto":

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.choice import FORMS, choose, ranking_scores
+from kedge.link.choice import FORMS, choose, ranking_scores, weighed_scores
 from kedge.link.evidence import Evidence, edge_rates
 from kedge.link.profile import profile
 from kedge.types import Problem
@@ -28,16 +28,16 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
 
 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
-    """Candidates ranked by belief, anchors above them, with the log-odds as strength.
+    """Candidates ranked by belief, anchors above them, with the log-odds, or what takes their place, as strength.
 
-    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs. An order that weighs all that is
-    known speaks for itself.
+    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs.
     """
-    ranked = ranking_scores(evidence) if evidence.order is None else evidence.order
+    weighed = evidence.weighed
+    ranked = ranking_scores(evidence) if weighed is None else weighed_scores(weighed)
     left, right = problem.anchors.T
     top = max(float(ranked.data.max()), 0.0) + 1.0 if ranked.nnz else 1.0
     anchors = csr_array((np.full(len(left), top), (left, right)), shape=ranked.shape)
-    strengths = evidence.log_odds if evidence.order is None else None
+    strengths = evidence.log_odds if weighed is None else weighed
     return SparseAlignment(csr_array(ranked + anchors), strengths, evidence.laid)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.embedding import NetworkVectors, Source, embed_networks, recall_networks
-from kedge.methods.edge_likelihood import train_for_matching
+from kedge.methods.all_steps import train_for_matching
 from kedge.methods.embedded import align_vectors, lay_vectors
 from kedge.types import FloatArray, Problem
 from kedge.workshop import Shelf, Workshop

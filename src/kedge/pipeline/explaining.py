@@ -57,12 +57,13 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
 
 
 def _order_note(directory: Path) -> tuple[str, ...]:
-    """That candidates do not stand in the order of their log-odds, where held-back anchors preferred a mixture."""
-    weights = JSON.load(directory / SETTLED)["pairing"]["mixture"]
-    if not weights:
+    """That candidates do not stand in the order of their log-odds, where a mixture orders them."""
+    settled = JSON.load(directory / SETTLED)
+    weights = settled["pairing"]["mixture"]
+    if not weights or settled["method"] != "kedge":
         return ()
     named = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(COLUMNS, weights, strict=True))
-    return (f"candidates stand in an order that held-back anchors preferred to that of the log-odds: {named}",)
+    return (f"candidates do not stand in the order of their log-odds, but as pairing.mixture weighs: {named}",)
 
 
 def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: int) -> float | None:

@@ -1,0 +1,179 @@
+"""Whether evidence is heard alone, with nearness as its prior, or weighed anew: tried on anchors held back.
+
+Where evidence alone finds most of many, or networks are large, nothing is tried. Else the prior is taken up if the mean
+reciprocal rank of held-back anchors rises by more than two standard errors, or unless it falls where anchors are few,
+and without asking where they are too few to tell. Where nothing gains it is evidence alone (docs/decisions/0009). Where
+many anchors gain by it, a mixture of all that is known of a candidate orders them (docs/decisions/0020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kedge.config import Config
+from kedge.errors import KedgeError
+from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, weighed_scores
+from kedge.link.evidence import Evidence
+from kedge.link.mixture import Choices, fit_mixture, known_of, mix
+from kedge.link.prior import Near
+from kedge.methods import evidence as alone
+from kedge.methods.together import hear_anchors, hear_prior, near_ones
+from kedge.types import FloatArray, IntArray, Problem
+from kedge.workshop import Workshop
+
+__all__ = ["settle", "with_pairing", "with_vectors"]
+
+_FOLDS = 3
+_FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
+_TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches are known to help or to do no harm
+_PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
+_CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
+_TELLING = 300  # held-back anchors that tell a gain from chance
+
+
+def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
+    """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+    config = with_vectors(problem, alone.settle(problem, config, seed))
+    if config.pairing.use != "auto":
+        return config
+    workshop = workshop or Workshop()
+    count = len(problem.anchors)
+    plain = with_pairing(config, use="no")
+    # Where networks are so large that nothing would be embedded, one more run of evidence costs more than all else.
+    if count == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
+        return plain
+    if count < _TRUSTED and config.pairing.vectors == "sketch":
+        workshop.progress.note(f"{count} anchors are too few to see whether embeddings help: used")
+        return with_pairing(config, use="yes")
+    if count < _FEWEST:
+        return plain
+    try:
+        return (_settle_few if count < _PLENTY else _settle_many)(problem, plain, seed, workshop)
+    except KedgeError as error:
+        workshop.progress.note(f"evidence alone is used: {error}")
+        return plain
+
+
+def _settle_few(problem: Problem, plain: Config, seed: int, workshop: Workshop) -> Config:
+    """Every fold is tried: sketches are used unless held-back anchors lose, trained vectors if they gain clearly."""
+    together = with_pairing(plain, use="yes")
+    cheap = plain.pairing.vectors == "sketch"
+    trials = [_hold_back(problem, fold, plain) for fold in _folds(problem, seed)]
+    reached = _ranks(trials)
+    if not cheap and reached.mean() >= plain.pairing.enough:
+        return plain
+    tried = _ranks([_with_prior(trial, together, workshop) for trial in trials])
+    better = tried.mean() >= reached.mean() if cheap else gains(tried, reached, _CLEARLY)
+    workshop.progress.note(f"{_said(reached, tried)}: {'both are' if better else 'evidence alone is'} used")
+    return together if better else plain
+
+
+def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop) -> Config:
+    """One fold shows that evidence is enough or that nothing is gained; only where it promises more, others follow."""
+    # Many anchors lay the spaces over each other well at once.
+    together = with_pairing(plain, use="yes", turns=1)
+    shape = (problem.left.n, problem.right.n)
+    folds = _folds(problem, seed)
+    first = _hold_back(problem, folds[0], plain)
+    reached = _ranks([first])
+    if reached.mean() >= plain.pairing.enough:
+        return plain
+    # Another run of evidence costs more than to weigh what this one says against nearness.
+    first = _placed(first, together, workshop)
+    if not gains(_mixed_ranks([_choices(first)], shape), reached, _CLEARLY):
+        workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
+        return plain
+    needed = -(-_TELLING // len(folds[0]))
+    trials = [first, *(_hold_back(problem, fold, plain) for fold in folds[1:needed])]
+    reached = _ranks(trials)
+    trials = [_placed(_with_prior(trial, together, workshop), together, workshop) for trial in trials]
+    tried = _ranks(trials)
+    choices = [_choices(trial) for trial in trials]
+    mixed = _mixed_ranks(choices, shape)
+    prior_gains = gains(tried, reached, _CLEARLY)
+    mixture_gains = gains(mixed, tried if prior_gains else reached, _CLEARLY)
+    used = "both, weighed anew, are" if mixture_gains else "both are" if prior_gains else "evidence alone is"
+    workshop.progress.note(
+        f"{_said(reached, tried)} and of {mixed.mean():.3f} where both are weighed anew: {used} used"
+    )
+    if mixture_gains:
+        return with_pairing(together, mixture=fit_mixture(choices))
+    return together if prior_gains else plain
+
+
+def _said(reached: FloatArray, tried: FloatArray) -> str:
+    return (
+        f"held-back anchors have a mean reciprocal rank of {reached.mean():.3f} by evidence alone, of "
+        f"{tried.mean():.3f} with embeddings"
+    )
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """The problem without some anchors, those, what is heard without them, what the others alone say, and what is near
+    by the matches heard, once that was asked."""
+
+    problem: Problem
+    held: IntArray
+    heard: Evidence
+    anchors: Evidence
+    near: Near | None = None
+
+
+def _folds(problem: Problem, seed: int) -> list[IntArray]:
+    return np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+
+
+def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
+    """Evidence alone without the anchors of the fold."""
+    trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
+    heard = FORMS[config.evidence.form](trial, config.evidence)
+    return _Trial(trial, problem.anchors[fold], heard, hear_anchors(trial, config))
+
+
+def _placed(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
+    return replace(trial, near=near_ones(trial.problem, trial.heard, config, workshop))
+
+
+def _with_prior(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
+    near = trial.near or near_ones(trial.problem, trial.heard, config, workshop)
+    return replace(trial, heard=hear_prior(trial.problem, trial.heard, near, config, workshop), near=None)
+
+
+def _ranks(trials: Sequence[_Trial]) -> FloatArray:
+    """1 / rank of each held anchor by evidence's own order."""
+    return np.concatenate([reciprocal_ranks(ranking_scores(trial.heard), trial.held) for trial in trials])
+
+
+def _choices(trial: _Trial) -> Choices:
+    """What a mixture has to choose from."""
+    assert trial.near is not None
+    known = known_of(trial.near.pairs, trial.near.log_ratio, trial.heard, trial.anchors)
+    return Choices(trial.near.pairs, known, trial.held)
+
+
+def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArray:
+    """1 / rank of each held anchor by a mixture that was learnt from the others: halves of the folds take turns."""
+    halves = [replace(one, held=half) for one in choices for half in np.array_split(one.held, 2)]
+    result = []
+    for i, half in enumerate(halves):
+        weights = fit_mixture(halves[:i] + halves[i + 1 :])
+        order = weighed_scores(mix(half.pairs, half.known, weights, shape))
+        result.append(reciprocal_ranks(order, half.held))
+    return np.concatenate(result)
+
+
+def with_vectors(problem: Problem, config: Config) -> Config:
+    """The kind of vectors settled: hyperedges of the user's own are of use to MGCN alone."""
+    if config.pairing.vectors != "auto":
+        return config
+    kind = "mgcn" if any(own is not None for own in problem.hypergraphs) else "sketch"
+    return with_pairing(config, vectors=kind)
+
+
+def with_pairing(config: Config, **changes: object) -> Config:
+    """The configuration with other settings of the prior."""
+    return config.model_copy(update={"pairing": config.pairing.model_copy(update=changes)})
