@@ -194,6 +194,8 @@ def test_explain_adds_up_also_for_a_pair_that_is_rejected(run, tmp_path):
 
 
 def test_explain_says_that_candidates_stand_in_another_order(pair, tmp_path):
+    from kedge.review.data import load_review
+
     settings = ("pairing.use=yes", "pairing.turns=1", "pairing.mixture=[0.1, 0.1, 0.5, 1.0, 0.5, 0]", "decide.folds=1")
     words = [word for setting in settings for word in ("--set", setting)]
     networks = (pair / "left.tsv", pair / "right.tsv", "--anchors", pair / "anchors.tsv")
@@ -202,6 +204,7 @@ def test_explain_says_that_candidates_stand_in_another_order(pair, tmp_path):
     best = max((row for row in rows if row["assigned"]), key=lambda row: row["probability"])
     told = json.loads(kedge("explain", tmp_path / "run", best["left"], best["right"], "--json").stdout)
     (note,) = told["notes"]
+    assert load_review(tmp_path / "run").reordered
     assert "nearness 1.00" in note
     parts = told["prior"] + told["vectors"] + sum(reason["weight"] for reason in told["hits"] + told["misses"])
     assert told["log_odds"] == pytest.approx(parts), "the waterfall still adds up"

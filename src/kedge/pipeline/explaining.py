@@ -13,9 +13,9 @@ from kedge.link.evidence import terms
 from kedge.link.explain import Explanation, explain
 from kedge.link.mixture import COLUMNS
 from kedge.methods import evidenced, recall_alignment
-from kedge.pipeline.layout import EMBEDDINGS, PRIOR, SETTLED
-from kedge.pipeline.reading import load_decided, load_evidence
-from kedge.store import ALIGNMENT, JSON, DiskShelf
+from kedge.pipeline.layout import EMBEDDINGS, PRIOR
+from kedge.pipeline.reading import load_decided, load_evidence, load_mixture
+from kedge.store import ALIGNMENT, DiskShelf
 from kedge.types import Problem
 
 __all__ = ["explain_pair"]
@@ -58,9 +58,8 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
 
 def _order_note(directory: Path) -> tuple[str, ...]:
     """That candidates do not stand in the order of their log-odds, where a mixture orders them."""
-    settled = JSON.load(directory / SETTLED)
-    weights = settled["pairing"]["mixture"]
-    if not weights or settled["method"] != "kedge":
+    weights = load_mixture(directory)
+    if not weights:
         return ()
     named = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(COLUMNS, weights, strict=True))
     return (f"candidates do not stand in the order of their log-odds, but as pairing.mixture weighs: {named}",)

@@ -16,12 +16,21 @@ from kedge.link.calibrate import Calibrator
 from kedge.link.decide import decide
 from kedge.link.evidence import Evidence
 from kedge.methods import evidenced
-from kedge.pipeline.layout import DECIDED, HYPERGRAPH_FILES, PARTS, PRIOR, SUPPORT, TRAINING
+from kedge.pipeline.layout import DECIDED, HYPERGRAPH_FILES, PARTS, PRIOR, SETTLED, SUPPORT, TRAINING
 from kedge.pipeline.solution import Solution
 from kedge.store import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, from_plain, load_column, read_manifest
 from kedge.types import DECISIONS, Hypergraph, Matches, Problem
 
-__all__ = ["Contents", "load_contents", "load_decided", "load_evidence", "load_matches", "load_problem", "load_run"]
+__all__ = [
+    "Contents",
+    "load_contents",
+    "load_decided",
+    "load_evidence",
+    "load_matches",
+    "load_mixture",
+    "load_problem",
+    "load_run",
+]
 
 
 def _refuse_unfinished(directory: Path, *more: str) -> Mapping[str, Any]:
@@ -127,6 +136,12 @@ def load_evidence(directory: Path, problem: Problem, config: Config) -> Evidence
     prior = SPARSE.load(directory / PRIOR) if (directory / PRIOR).exists() else None
     found: Evidence = method.recall(problem, SPARSE.load(directory / SUPPORT), prior)
     return found
+
+
+def load_mixture(directory: Path) -> tuple[float, ...]:
+    """The weights by which candidates stand in another order than that of their log-odds; none where they do not."""
+    settled = JSON.load(directory / SETTLED) if (directory / SETTLED).exists() else None
+    return tuple(settled["pairing"]["mixture"]) if settled and settled["method"] == "kedge" else ()
 
 
 def load_matches(directory: Path, candidates: int) -> pa.Table:

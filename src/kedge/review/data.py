@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from kedge.config import Config
 from kedge.link.evidence import Evidence
-from kedge.pipeline import load_decided, load_evidence
+from kedge.pipeline import load_decided, load_evidence, load_mixture
 from kedge.review.order import information_order
 from kedge.types import FloatArray, IntArray, Matches, Problem
 
@@ -24,7 +24,7 @@ class ReviewData:
     `by_left`: where the candidates of each left account begin; `by_right` and `right_rows`: the same for right
     accounts, in rows of `matches`. `partner`: the known anchor of each account on either side, -1 where there is none;
     `matched`: the anchor or else the assigned partner of each left account. `evidence`: what explains log-odds, if the
-    method left it.
+    method left it. `reordered`: whether candidates stand in another order than that of their log-odds.
     """
 
     name: str
@@ -40,6 +40,7 @@ class ReviewData:
     right_rows: IntArray
     partner: tuple[IntArray, IntArray]
     matched: IntArray
+    reordered: bool = False
 
     def row(self, left: int, right: int) -> int | None:
         """The row of a candidate pair, or None."""
@@ -89,4 +90,5 @@ def load_review(directory: Path) -> ReviewData:
     """A finished run for review."""
     problem, matches, config, manifest = load_decided(directory)
     evidence = load_evidence(directory, problem, config)
-    return from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)
+    data = from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)
+    return replace(data, reordered=bool(load_mixture(directory)))

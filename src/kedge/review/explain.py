@@ -74,6 +74,7 @@ def waterfall(data: ReviewData, found: PairTerms) -> dict[str, Any]:
         "unit": "log-odds" if found.additive else "shared anchors",
         "steps": steps,
         "total": round(found.vectors + sum(term.weight for term in found.terms), 4),
+        "reordered": data.reordered,
     }
 
 

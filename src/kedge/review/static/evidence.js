@@ -13,7 +13,7 @@ const WORDS = {
 const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "") + Math.abs(x).toFixed(1);
 
 export function waterfall(pair) {
-  const { steps, total, unit } = pair.evidence;
+  const { steps, total, unit, reordered } = pair.evidence;
   const number = new Map(pair.ego.joined.map((twin, i) => [`${twin.left.account} ${twin.right.account}`, i]));
   let at = 0;
   const bars = steps.map((step) => {
@@ -46,5 +46,5 @@ export function waterfall(pair) {
   const title = unit === "log-odds" ? "Evidence" : "Shared known neighbours";
   return h("section", { class: "card evidence" },
     h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, a step a neighbour" : "rarer neighbours weigh more")),
-    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also weighs the other candidates, and how often such log-odds were right.") : null] : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
+    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also weighs the other candidates, and how often " + (reordered ? "such pairs were right. Here candidates do not stand in the order of their log-odds: nearness and other signs count beside them." : "such log-odds were right.")) : null] : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
 }
