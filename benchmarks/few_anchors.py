@@ -5,7 +5,8 @@
 
 Training anchors are drawn from all anchors of a pair by seed, the rest is the test; nothing is chosen on the test.
 Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has MGCN's vectors as a
-prior in any case, `sketched` the networks' sketches, `kedge` these where held-back training anchors gain by them.
+prior in any case, `sketched` the networks' sketches, `kedge` these where held-back training anchors gain by them, or a
+mixture of all that is known of a pair.
 CPU seconds are of the whole method, choosing included, with the vectors already learnt; learning
 them is the column `vectors`, the same for every share.
 """

@@ -95,5 +95,5 @@ def test_settings_are_frozen():
 
 def test_flatten_and_toml_agree():
     assert flatten(tomllib.loads(to_toml(resolve(), help_lines=False))) == {
-        key: value for key, value in flatten(resolve().model_dump()).items() if value is not None
+        key: value for key, value in flatten(resolve().model_dump(mode="json")).items() if value is not None
     }

@@ -113,13 +113,13 @@ def _said(reached: FloatArray, tried: FloatArray) -> str:
 
 @dataclass(frozen=True)
 class _Trial:
-    """The problem without some anchors, those, what is heard without them, what the others alone say, and what is near
-    by the matches heard, once that was asked."""
+    """The problem without some anchors, those, and what is heard without them; once it was asked, what the other
+    anchors alone say, and what is near by the matches heard."""
 
     problem: Problem
     held: IntArray
     heard: Evidence
-    anchors: Evidence
+    anchors: Evidence | None = None
     near: Near | None = None
 
 
@@ -131,11 +131,13 @@ def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
     """Evidence alone without the anchors of the fold."""
     trial = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0))
     heard = FORMS[config.evidence.form](trial, config.evidence)
-    return _Trial(trial, problem.anchors[fold], heard, hear_anchors(trial, config))
+    return _Trial(trial, problem.anchors[fold], heard)
 
 
 def _placed(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
-    return replace(trial, near=near_ones(trial.problem, trial.heard, config, workshop))
+    """With all that a mixture weighs."""
+    anchors = trial.anchors or hear_anchors(trial.problem, config)
+    return replace(trial, anchors=anchors, near=near_ones(trial.problem, trial.heard, config, workshop))
 
 
 def _with_prior(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
@@ -151,6 +153,7 @@ def _ranks(trials: Sequence[_Trial]) -> FloatArray:
 def _choices(trial: _Trial) -> Choices:
     """What a mixture has to choose from."""
     assert trial.near is not None
+    assert trial.anchors is not None
     known = known_of(trial.near.pairs, trial.near.log_ratio, trial.heard, trial.anchors)
     return Choices(trial.near.pairs, known, trial.held)
 
