@@ -3,8 +3,8 @@
     python benchmarks/pairing_choice.py [--pair arenas95] [--split r20_s0] [--methods gcn,mah,mgcn] [--preset default]
 
 `all by cosine`: every account of the other network by cosine; `free by cosine`, `free by network`: the nearest free
-accounts first, in either order; `chosen`: what held-back training anchors prefer (`pairing.score = auto`), which may also
-be the order of nearness.
+accounts first, in either order; `chosen`: what held-back training anchors prefer (`pairing.score = auto`), which may
+also be the order of nearness.
 """
 
 from __future__ import annotations
