@@ -24,7 +24,7 @@ from kedge.synth import planted
 from kedge.types import IntArray, Problem
 
 PAIRS = ("planted", "arenas95", "cora")
-FORMER = "mgcn.gate=fixed mgcn.release=0 mgcn.steps=150 mgcn.patience=4"  # as decision 10 left it
+FORMER = "mgcn.stop=edges mgcn.gate=fixed mgcn.release=0 mgcn.steps=150 mgcn.patience=4"  # as decision 10 left it
 
 
 def open_problem(name: str) -> tuple[Problem, IntArray] | None:

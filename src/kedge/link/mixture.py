@@ -30,7 +30,7 @@ COLUMNS: Final = ("belief", "log-odds", "assigned", "nearness", "profile", "anch
 _LEAST_LOG_BELIEF = -30.0
 _UNHEARD = -10.0  # log-odds of a pair that evidence does not reach
 _MOST_LOG_ODDS = 30.0  # more of them decide nothing any more
-_ABOVE = 100.0
+_ABOVE = 100.0  # added to every sum: see `mix`
 _STRENGTH = 0.1  # of the belief that a column says nothing, in units of its spread
 
 
