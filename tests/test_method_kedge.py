@@ -270,7 +270,7 @@ def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
     monkeypatch.setattr(
         settling, "_ranks", lambda trials: np.concatenate([np.full(len(t.held), t.heard) for t in trials])
     )
-    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), 0.3))
+    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, *_: np.full(sum(len(t.held) for t in trials), 0.3))
     monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
     same = np.column_stack([np.arange(anchors)] * 2)
     ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
@@ -303,7 +303,7 @@ def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, run
     hold = settling._hold_back
     monkeypatch.setattr(settling, "_hold_back", lambda *a: heard.append(1) or hold(*a))
     monkeypatch.setattr(
-        settling, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
+        settling, "_mixed_ranks", lambda choices, *_: np.full(sum(len(one.held) for one in choices), float(gain))
     )
     problem, _ = few_common_edges(210)
     settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)

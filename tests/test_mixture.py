@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 from graphs import communities, relabel
+from scipy.sparse import csr_array
 
 from kedge.config import resolve
 from kedge.errors import KedgeError
+from kedge.link.choice import unassigned_scores, weighed_scores
 from kedge.link.evidence import propagate
 from kedge.link.mixture import COLUMNS, Choices, fit_mixture, known_of, mix
 from kedge.types import Problem
@@ -78,6 +80,12 @@ def test_candidates_stand_in_the_order_of_the_weighed_sum():
     assert order.nnz == len(one.pairs)
     u, v = one.pairs.T
     np.testing.assert_allclose(order.toarray()[u, v], one.known @ np.array(weights) + 100)
+
+
+def test_the_assignment_raises_the_pairs_it_takes_and_no_others():
+    weighed = csr_array(np.array([[9.0, 8.0, 1.0], [8.5, 2.0, 1.0], [1.0, 1.5, 3.0]]))
+    without, raised = unassigned_scores(weighed).toarray(), weighed_scores(weighed).toarray()
+    assert np.allclose(raised - without, 3.0 * np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]]))
 
 
 @pytest.mark.parametrize("held", [np.empty((0, 2), np.int64), np.array([[0, 59], [59, 0]])])

@@ -55,6 +55,14 @@ def test_the_sketch_is_its_formula(smoothing):
     assert np.abs(S @ S.T - oracle_gram(network, 80, smoothing)).max() < 2e-3
 
 
+def test_a_network_of_few_directions_has_its_sketch_and_nothing_of_rounding():
+    """A star's matrix has rank 2, far less than the columns that look for it."""
+    star = Network.from_edges([(0, i) for i in range(1, 60)], 60)
+    S = sketch_network(star, 16, 0, 0).astype(np.float64)
+    assert np.abs(S @ S.T - oracle_gram(star, 2, 0)).max() < 1e-4
+    assert np.linalg.matrix_rank(S, tol=1e-3) <= 2
+
+
 def test_a_sketch_of_few_dimensions_keeps_the_largest():
     network = communities(120, 4, 0.4, 0.02, 1)
     S = sketch_network(network, 4, 0, 0).astype(np.float64)

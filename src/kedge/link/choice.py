@@ -14,7 +14,16 @@ from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
 from kedge.types import BoolArray, FloatArray, IntArray, Problem
 
-__all__ = ["FORMS", "choose", "gains", "ranking_scores", "reciprocal_ranks", "standard_error", "weighed_scores"]
+__all__ = [
+    "FORMS",
+    "choose",
+    "gains",
+    "ranking_scores",
+    "reciprocal_ranks",
+    "standard_error",
+    "unassigned_scores",
+    "weighed_scores",
+]
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
@@ -36,8 +45,17 @@ def ranking_scores(evidence: Evidence) -> csr_array:
 
 def weighed_scores(weighed: csr_array) -> csr_array:
     """The same of what a mixture says of candidates (mixture.py), n_1 × n_2: beliefs and an assignment of its own."""
+    return _weighed(weighed, matched(weighed))
+
+
+def unassigned_scores(weighed: csr_array) -> csr_array:
+    """The same without the assignment, which costs more than all else and moves few ranks."""
+    return _weighed(weighed, np.zeros(weighed.nnz, np.bool_))
+
+
+def _weighed(weighed: csr_array, assigned: BoolArray) -> csr_array:
     beliefs = csr_array((two_sided(weighed, 1.0), weighed.indices, weighed.indptr), shape=weighed.shape)
-    return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), matched(weighed))
+    return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), assigned)
 
 
 def _ranked(beliefs: csr_array, log_odds: FloatArray, assigned: BoolArray) -> csr_array:

@@ -81,7 +81,7 @@ def near_pairs(
     pairs = pairs[~problem.is_rejected(pairs)]
     log_ratio = nearness.log_ratio(laid, pairs, around)
     for side, vectors in enumerate((laid.left, laid.right)):
-        log_ratio = np.where(vectors[pairs[:, side]].any(axis=1), log_ratio, 0.0)
+        log_ratio = np.where(vectors.any(axis=1)[pairs[:, side]], log_ratio, 0.0)
     return Near(pairs, log_ratio, laid)
 
 

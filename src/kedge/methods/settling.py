@@ -8,14 +8,15 @@ many anchors gain by it, a mixture of all that is known of a candidate orders th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kedge.config import Config
 from kedge.errors import KedgeError
-from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, weighed_scores
+from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, unassigned_scores, weighed_scores
 from kedge.link.evidence import Evidence
 from kedge.link.mixture import Choices, fit_mixture, known_of, mix
 from kedge.link.prior import Near
@@ -83,7 +84,7 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
         return plain
     # Another run of evidence costs more than to weigh what this one says against nearness.
     first = _placed(first, together, workshop)
-    if not gains(_mixed_ranks([_choices(first)], shape), reached, _CLEARLY):
+    if not gains(_mixed_ranks([_choices(first)], shape, unassigned_scores), reached, _CLEARLY):
         workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
         return plain
     needed = -(-_TELLING // len(folds[0]))
@@ -92,7 +93,7 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
     trials = [_placed(_with_prior(trial, together, workshop), together, workshop) for trial in trials]
     tried = _ranks(trials)
     choices = [_choices(trial) for trial in trials]
-    mixed = _mixed_ranks(choices, shape)
+    mixed = _mixed_ranks(choices, shape, weighed_scores)
     prior_gains = gains(tried, reached, _CLEARLY)
     mixture_gains = gains(mixed, tried if prior_gains else reached, _CLEARLY)
     used = "both, weighed anew, are" if mixture_gains else "both are" if prior_gains else "evidence alone is"
@@ -158,13 +159,15 @@ def _choices(trial: _Trial) -> Choices:
     return Choices(trial.near.pairs, known, trial.held)
 
 
-def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArray:
+def _mixed_ranks(
+    choices: Sequence[Choices], shape: tuple[int, int], scores: Callable[[csr_array], csr_array]
+) -> FloatArray:
     """1 / rank of each held anchor by a mixture that was learnt from the others: halves of the folds take turns."""
     halves = [replace(one, held=half) for one in choices for half in np.array_split(one.held, 2)]
     result = []
     for i, half in enumerate(halves):
         weights = fit_mixture(halves[:i] + halves[i + 1 :])
-        order = weighed_scores(mix(half.pairs, half.known, weights, shape))
+        order = scores(mix(half.pairs, half.known, weights, shape))
         result.append(reciprocal_ranks(order, half.held))
     return np.concatenate(result)
 
