@@ -13,7 +13,7 @@ from graphs import communities, relabel
 from scipy.sparse import csr_array
 
 from kedge import evaluate
-from kedge.config import resolve
+from kedge.config import PairingConfig, resolve
 from kedge.embedding import network, sketched
 from kedge.link import prior, rerank
 from kedge.link.choice import ranking_scores, reciprocal_ranks
@@ -254,31 +254,48 @@ def test_few_certain_pairs_leave_a_mixture_its_candidates():
     assert weighed.nnz == plain.nnz > 3
 
 
-@pytest.mark.parametrize(("anchors", "runs"), [(199, 3), (200, 3), (447, 3), (450, 2), (900, 1)])
-def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
-    """Ranks that the test sets: a mixture gains, so that nothing ends the trial early."""
-    held = []
+def settle_with_ranks(monkeypatch, anchors: int, mixed: float) -> tuple[PairingConfig, list[str]]:
+    """What is settled, and what was tried, where held-back anchors have reciprocal ranks that the test sets: 0.1 by
+    evidence, 0.2 with its prior, `mixed` weighed anew."""
+    tried = []
 
     def hold_back(problem, fold, config):
-        held.append(len(fold))
+        tried.append("fold")
         return settling._Trial(problem, problem.anchors[fold], 0.1, None)
 
+    def placed(trial, *_):
+        tried.append("mixture")
+        return trial
+
     monkeypatch.setattr(settling, "_hold_back", hold_back)
-    monkeypatch.setattr(settling, "_placed", lambda trial, *_: trial)
+    monkeypatch.setattr(settling, "_placed", placed)
     monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=0.2))
     monkeypatch.setattr(settling, "_choices", lambda trial: trial)
     monkeypatch.setattr(
         settling, "_ranks", lambda trials: np.concatenate([np.full(len(t.held), t.heard) for t in trials])
     )
-    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, *_: np.full(sum(len(t.held) for t in trials), 0.3))
+    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), mixed))
     monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
     same = np.column_stack([np.arange(anchors)] * 2)
     ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
     settled = settle(Problem(ring, ring, same), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
-    assert len(held) == runs
-    assert settled.pairing.use == "yes"
-    assert bool(settled.pairing.mixture) == (anchors >= 200), "few anchors cannot tell weights apart"
-    assert (settled.pairing.turns == 1) == (anchors >= 200)
+    return settled.pairing, tried
+
+
+@pytest.mark.parametrize(("anchors", "runs"), [(199, 3), (200, 3), (447, 3), (450, 2), (900, 1)])
+def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
+    settled, tried = settle_with_ranks(monkeypatch, anchors, mixed=0.3)
+    assert tried.count("fold") == runs
+    assert settled.use == "yes"
+    assert bool(settled.mixture) == (anchors >= 200), "few anchors cannot tell weights apart"
+    assert (settled.turns == 1) == (anchors >= 200)
+
+
+def test_a_mixture_that_promises_less_than_the_prior_keeps_is_not_tried(monkeypatch):
+    settled, tried = settle_with_ranks(monkeypatch, 900, mixed=0.15)
+    assert settled.use == "yes"
+    assert settled.mixture == ()
+    assert tried.count("mixture") == 1, "the first look alone"
 
 
 def test_the_rule_for_single_pairs_sees_vectors_of_pairs_that_are_no_candidates():
@@ -303,7 +320,7 @@ def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, run
     hold = settling._hold_back
     monkeypatch.setattr(settling, "_hold_back", lambda *a: heard.append(1) or hold(*a))
     monkeypatch.setattr(
-        settling, "_mixed_ranks", lambda choices, *_: np.full(sum(len(one.held) for one in choices), float(gain))
+        settling, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
     )
     problem, _ = few_common_edges(210)
     settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)

@@ -15,6 +15,7 @@ from kedge.types import FloatArray, IntArray, Side, as_pairs
 __all__ = ["Alignment", "Judge", "SparseAlignment", "VectorAlignment"]
 
 _BLOCK_CELLS = 1 << 24  # dense scores are made in blocks of this many cells (64 MB of float32)
+_AT_ONCE = 4096  # pairs whose vectors are put side by side: they stay in the cache, which takes a tenth of the time
 
 
 class Alignment(Protocol):
@@ -139,8 +140,8 @@ class VectorAlignment:
         """Cosine of each pair, [m]."""
         rows, columns = as_pairs(pairs).T
         result = np.empty(len(rows), np.float32)
-        for start in range(0, len(rows), 65536):
-            part = slice(start, start + 65536)
+        for start in range(0, len(rows), _AT_ONCE):
+            part = slice(start, start + _AT_ONCE)
             result[part] = np.einsum("ij,ij->i", self.left[rows[part]], self.right[columns[part]])
         return result
 

@@ -43,7 +43,7 @@ class PairingConfig(Stage):
         "order of candidates (use = yes); none: evidence's own order, or with use = auto what held-back anchors ask",
     )
     enough: float = Field(
-        default=0.7,
+        default=0.9,
         gt=0,
         le=1,
         description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",

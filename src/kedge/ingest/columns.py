@@ -78,7 +78,9 @@ def encode(columns: Columns) -> Encoded:
         ids, first, second = merged.dictionary, lookup[first], lookup[second]
     if kept is not None:
         first, second = first[kept], second[kept]
-        used = np.unique(np.concatenate([first, second]))
+        named = np.zeros(len(ids), np.bool_)
+        named[first] = named[second] = True
+        used = np.flatnonzero(named)
         place = np.zeros(len(ids), np.int32)
         place[used] = np.arange(len(used))
         ids, first, second = ids.take(pa.array(used)), place[first], place[second]

@@ -22,7 +22,7 @@ from kedge.link.rerank import free_candidates
 from kedge.link.unseen import FOLDS, project_folds
 from kedge.progress import Progress
 from kedge.reconcile import choose_ridge, lay_over
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.types import BoolArray, FloatArray, IntArray, Problem
 
 __all__ = ["Near", "certain_pairs", "near_pairs", "prior_of"]
 
@@ -81,7 +81,8 @@ def near_pairs(
     pairs = pairs[~problem.is_rejected(pairs)]
     log_ratio = nearness.log_ratio(laid, pairs, around)
     for side, vectors in enumerate((laid.left, laid.right)):
-        log_ratio = np.where(vectors.any(axis=1)[pairs[:, side]], log_ratio, 0.0)
+        has_vector: BoolArray = np.any(vectors, axis=1)
+        log_ratio = np.where(has_vector[pairs[:, side]], log_ratio, 0.0)
     return Near(pairs, log_ratio, laid)
 
 
