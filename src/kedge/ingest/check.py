@@ -21,6 +21,8 @@ __all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "edges_among",
 _CPU_SECONDS_FLOOR: Final = 20.0
 _CPU_SECONDS_PER_ACCOUNT: Final = 3.5e-4
 _CPU_SECONDS_PER_EDGE: Final = 2e-5
+_TURN_PER_ACCOUNT: Final = 2e-4  # CPU seconds of a search of near accounts, and of evidence with a prior
+_TURN_PER_EDGE: Final = 5e-5
 _BYTES_FLOOR: Final = 700_000_000
 _BYTES_PER_ACCOUNT: Final = 2_400
 _BYTES_PER_EDGE: Final = 40
@@ -98,11 +100,16 @@ def check(
     )
 
 
-def estimate_cost(left: Network, right: Network) -> tuple[float, float]:
-    """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings."""
+def estimate_cost(left: Network, right: Network, turns: int = 0) -> tuple[float, float]:
+    """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings.
+
+    `turns` of evidence and prior are taken in all, where embeddings are used.
+    """
     accounts, edges = left.n + right.n, left.edges + right.edges
+    turn = accounts * _TURN_PER_ACCOUNT + edges * _TURN_PER_EDGE
+    alone = _CPU_SECONDS_FLOOR + accounts * _CPU_SECONDS_PER_ACCOUNT + edges * _CPU_SECONDS_PER_EDGE
     return (
-        round(_CPU_SECONDS_FLOOR + accounts * _CPU_SECONDS_PER_ACCOUNT + edges * _CPU_SECONDS_PER_EDGE, 1),
+        round(alone + turns * turn, 1),
         round((_BYTES_FLOOR + accounts * _BYTES_PER_ACCOUNT + edges * _BYTES_PER_EDGE) / 1e6),
     )
 

@@ -37,7 +37,7 @@ from kedge.link.softmax import (
 )
 from kedge.types import FloatArray, IntArray, Problem, as_pairs
 
-__all__ = ["Calibrator", "Fold", "calibrate", "fit", "fit_folds", "hold_out", "hold_outs"]
+__all__ = ["Calibrator", "Fold", "calibrate", "count_folds", "fit", "fit_folds", "hold_out", "hold_outs"]
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)
 _ENOUGH: Final = 1200  # held-out anchors at which another fold no longer pays
@@ -149,11 +149,15 @@ def calibrate(
 
     Each fold is one more run of the method: one where a share of the anchors is 1,200 or more, up to 1 / share below.
     """
-    most = max(1, int(1 / share)) if share > 0 else 1
-    hidden = max(1, round(share * len(problem.anchors[:given])))
-    count = min(most, folds or -(-_ENOUGH // hidden))
+    count = count_folds(len(problem.anchors[:given]), share, folds)
     made = [Fold(p, method(p, seed), hidden) for p, hidden in hold_outs(problem, share, seed, count, given)]
     return fit_folds(made, candidates=candidates, seed=seed, hops=hops)
+
+
+def count_folds(anchors: int, share: float, folds: int) -> int:
+    """How many runs without a share of so many anchors calibration takes; `folds` as in `calibrate`."""
+    most = max(1, int(1 / share)) if share > 0 else 1
+    return min(most, folds or -(-_ENOUGH // max(1, round(share * anchors))))
 
 
 def fit(

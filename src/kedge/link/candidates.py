@@ -16,9 +16,10 @@ from kedge.types import FloatArray, IntArray
 
 __all__ = ["EXACT_UP_TO", "Found", "Nearest", "each_once", "nearest", "nearest_pairs"]
 
-EXACT_UP_TO: Final = 50_000
+EXACT_UP_TO: Final = 20_000
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
-_LOOKED_INTO = 0.1  # share of the cells that one question looks into
+_LOOKED_INTO = 0.1  # share of the cells that one question looks into, and
+_MOST_CELLS = 24  # at most so many: the largest networks would otherwise cost ten times the rest
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def nearest(asking: FloatArray, asked: FloatArray, k: int, exact_up_to: int = EX
     index.cp.min_points_per_centroid = 1
     index.train(asked)
     index.add(asked)
-    index.nprobe = max(round(_LOOKED_INTO * cells), 1)
+    index.nprobe = min(max(round(_LOOKED_INTO * cells), 1), _MOST_CELLS)
     cosines, places = (np.asarray(found) for found in index.search(asking, k))
     sample = np.linspace(0, len(asking) - 1, min(_SAMPLE, len(asking))).astype(np.int64)
     truth = np.asarray(exact.search(asking[sample], k)[1])

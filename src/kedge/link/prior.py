@@ -69,8 +69,8 @@ def near_pairs(
     near = free_candidates(problem, laid, config.nearest)
     if progress is not None and not near.exact:
         progress.note(
-            f"the nearest accounts are searched for approximately: {near.recall:.0%} of the true ones were found "
-            "in a sample"
+            f"the nearest accounts are searched for approximately: {int(10 * near.recall) * 10}% or more of the true "
+            "ones were found in a sample"
         )
     around = surroundings(near.cosines)
     rng = np.random.default_rng(seed)

@@ -25,6 +25,8 @@ from kedge.workshop import Shelf, Workshop
 
 __all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
 
+_KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
+
 
 def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
     """Scores of the candidate pairs that evidence or nearness reaches, and of the anchors above them."""
@@ -47,8 +49,7 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
         known = known_of(near.pairs, near.log_ratio, heard, hear_anchors(problem, config))
         weighed = mix(near.pairs, known, config.pairing.mixture, heard.beliefs.shape)
         heard = replace(heard, weighed=weighed, laid=near.laid)
-    # Beside large networks the vectors would weigh more than all else that is kept.
-    large = problem.left.n + problem.right.n > config.pairing.accounts
+    large = problem.left.n + problem.right.n > _KEPT
     return replace(heard, laid=None) if large else heard
 
 

@@ -32,6 +32,7 @@ _TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sket
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _TELLING = 300  # held-back anchors that tell a gain from chance
+_SMALL = 20_000  # accounts of both networks up to which a trial more takes seconds
 
 
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
@@ -42,8 +43,16 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     workshop = workshop or Workshop()
     count = len(problem.anchors)
     plain = with_pairing(config, use="no")
-    # Where networks are so large that nothing would be embedded, one more run of evidence costs more than all else.
-    if count == 0 or problem.left.n + problem.right.n > config.pairing.accounts:
+    if count == 0:
+        return plain
+    # Sketches of large networks take a minute; training would take hours, and nobody asked for it.
+    most = config.pairing.accounts if config.pairing.vectors == "sketch" else min(config.pairing.accounts, _SMALL)
+    if _accounts(problem) > most:
+        if count < _PLENTY:
+            workshop.progress.note(
+                f"{count} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
+                "--set pairing.use=yes"
+            )
         return plain
     if count < _TRUSTED and config.pairing.vectors == "sketch":
         workshop.progress.note(f"{count} anchors are too few to see whether embeddings help: used")
@@ -124,8 +133,14 @@ class _Trial:
     near: Near | None = None
 
 
-def _folds(problem: Problem, seed: int) -> list[IntArray]:
-    return np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+def _folds(problem: Problem, seed: int) -> Sequence[IntArray]:
+    """Thirds of the anchors; of large networks one, since each costs as much as the run itself."""
+    folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
+    return folds if _accounts(problem) <= _SMALL else folds[:1]
+
+
+def _accounts(problem: Problem) -> int:
+    return problem.left.n + problem.right.n
 
 
 def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:

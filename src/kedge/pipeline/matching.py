@@ -20,7 +20,7 @@ from kedge.errors import KedgeError
 from kedge.forgetting import forget_accounts
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost, hub_warning
-from kedge.link.calibrate import Calibrator
+from kedge.link.calibrate import Calibrator, count_folds
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
@@ -58,6 +58,7 @@ __all__ = ["calibrate", "match", "match_to_run"]
 
 
 _KEPT: Final = ("left network", "right network", *HYPERGRAPHS)
+_USUAL_TURNS: Final = 3  # of evidence and prior, after which few matches are new
 _LASTING: Final = tuple(f"keep the {name}" for name in _KEPT)  # stages that decisions do not touch
 
 
@@ -233,6 +234,7 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     )
     config = Config.model_validate(settled).model_copy(update={"engine": config.engine})
     tell_unused(problem, config, progress)
+    _tell_turns(problem, config, given, progress)
     _embed_in(run, problem, config, workshop)
     record = run.stage(
         "calibrate on held-out anchors",
@@ -257,6 +259,17 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
+
+
+def _tell_turns(problem: Problem, config: Config, given: int, progress: Progress) -> None:
+    """What a run takes with embeddings, where that is far from what was said before it was settled to use them."""
+    if config.method != "kedge" or config.pairing.use != "yes":
+        return
+    runs = 1 + count_folds(given, config.decide.holdout, config.decide.folds)
+    turns = runs * min(config.pairing.turns, _USUAL_TURNS)
+    alone, together = (estimate_cost(problem.left, problem.right, count)[0] for count in (0, turns))
+    if together > 2 * alone:
+        progress.note(f"embeddings are used: this will take roughly {together:,.0f} CPU seconds in all")
 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
