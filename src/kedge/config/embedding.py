@@ -135,12 +135,14 @@ class MgcnConfig(Stage):
         description="what ends training early: edges, those left out, or never, so that none are; auto: never for "
         "matching, where they mislead, and edges for vectors by themselves",
     )
-    check_every: int = Field(default=10, ge=1, description="steps between two looks at the edges left out")
-    patience: int = Field(default=20, ge=1, description="looks without a better one before training stops")
+    check_every: int = Field(default=10, ge=1, description="stop = edges: steps between two looks at them")
+    patience: int = Field(default=20, ge=1, description="stop = edges: looks without a better one that end it")
     release: int = Field(
         default=60,
         ge=0,
-        description="steps at most in which the vectors learn on without the levels; kept only where the edges left "
-        "out gain by it; 0 takes none",
+        description="stop = edges: steps at most in which the vectors learn on without the levels; kept only where the "
+        "edges left out gain by it; 0 takes none",
     )
-    refit: bool = Field(default=False, description="train again with all edges for the number of steps found")
+    refit: bool = Field(
+        default=False, description="stop = edges: train again with all edges for the number of steps found"
+    )
