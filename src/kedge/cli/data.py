@@ -94,6 +94,7 @@ def _print_check(report: dict[str, Any]) -> None:
                 ("edge overlap (both / either)", overlap),
             ],
         )
-    print(f"`kedge match` will take roughly {report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB.")
+    cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
+    print(f"`kedge match` will take roughly {cost}; more where embeddings are used.")
     for warning in report["warnings"]:
         print(f"Note: {warning}.")

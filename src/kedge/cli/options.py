@@ -104,7 +104,8 @@ def guarded(command: F) -> F:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except MemoryError:
-            _fail("kedge: out of memory; see `kedge check` for an estimate", 1, kwargs)
+            remedy = "see `kedge check` for an estimate, or leave embeddings out with --set pairing.use=no"
+            _fail(f"kedge: out of memory; {remedy}", 1, kwargs)
         except Exception as error:
             if isinstance(error, typer.Exit):
                 raise

@@ -49,7 +49,10 @@ class PairingConfig(Stage):
         description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",
     )
     accounts: int = Field(
-        default=250_000, ge=0, description="auto: no embedding where both networks together have more accounts"
+        default=250_000,
+        ge=0,
+        description="auto: no embedding where both networks together have more accounts, or ten times as many edges; "
+        "vectors that are trained: at most 20,000",
     )
 
     form: Literal["interaction", "concat"] = Field(

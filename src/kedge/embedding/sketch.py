@@ -18,7 +18,7 @@ __all__ = ["first_vectors", "put_beside", "sketch_network"]
 _CHANCE: Final = 0.1  # length of the random vector added to each first one, beside a mean of sketch_length
 _OVERSAMPLES: Final = 10
 _POWER_STEPS: Final = 4
-_TOLD_APART: Final = 1e-6  # squared length beside the largest, below which single precision sees nothing but rounding
+_TOLD_APART: Final = 1e-6  # squared length beside the largest; below it products in single precision are rounding
 
 
 def sketch_network(network: Network, dimensions: int, smoothing: int, seed: int) -> FloatArray:

@@ -103,7 +103,7 @@ def check(
 def estimate_cost(left: Network, right: Network, turns: int = 0) -> tuple[float, float]:
     """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings.
 
-    `turns` of evidence and prior are taken in all, where embeddings are used.
+    By evidence alone, and by so many turns of evidence and prior in all its runs.
     """
     accounts, edges = left.n + right.n, left.edges + right.edges
     turn = accounts * _TURN_PER_ACCOUNT + edges * _TURN_PER_EDGE

@@ -16,7 +16,7 @@ from kedge.types import FloatArray, IntArray
 
 __all__ = ["EXACT_UP_TO", "Found", "Nearest", "each_once", "nearest", "nearest_pairs"]
 
-EXACT_UP_TO: Final = 20_000
+EXACT_UP_TO: Final = 50_000
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
 _LOOKED_INTO = 0.1  # share of the cells that one question looks into, and
 _MOST_CELLS = 24  # at most so many: the largest networks would otherwise cost ten times the rest
@@ -74,7 +74,7 @@ def each_once(pairs: IntArray) -> IntArray:
     """The pairs sorted, each once; by one number a pair, which takes a tenth of what whole rows take."""
     width = int(pairs[:, 1].max(initial=0)) + 1
     numbers = np.sort(pairs[:, 0] * np.int64(width) + pairs[:, 1])
-    new = np.diff(numbers, prepend=-1) > 0
+    new = np.diff(numbers, prepend=-1) > 0  # accounts are numbered from 0
     return np.column_stack(np.divmod(numbers[new], width))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.alignment import Judge, VectorAlignment
-from kedge.link.candidates import Nearest, nearest_pairs
+from kedge.link.candidates import EXACT_UP_TO, Nearest, nearest_pairs
 from kedge.link.choice import gains
 from kedge.link.unseen import Unseen
 from kedge.types import FloatArray, IntArray, Problem
@@ -22,11 +22,13 @@ __all__ = ["free_candidates", "prefer", "rerank"]
 _FEWEST_HELD = 10  # fewer cannot tell two orders apart
 
 
-def free_candidates(problem: Problem, vectors: VectorAlignment, nearest: int) -> Nearest:
+def free_candidates(
+    problem: Problem, vectors: VectorAlignment, nearest: int, exact_up_to: int = EXACT_UP_TO
+) -> Nearest:
     """The `nearest` of each free account among the free ones, seen from both sides."""
     sides = ((problem.left.n, problem.anchors[:, 0]), (problem.right.n, problem.anchors[:, 1]))
     left, right = (np.setdiff1d(np.arange(size), anchored) for size, anchored in sides)
-    return nearest_pairs(vectors.left, vectors.right, nearest, left, right)
+    return nearest_pairs(vectors.left, vectors.right, nearest, left, right, exact_up_to)
 
 
 def rerank(problem: Problem, vectors: VectorAlignment, pairs: IntArray, judge: Judge | None) -> csr_array:

@@ -1,9 +1,10 @@
 """Whether evidence is heard alone, with nearness as its prior, or weighed anew: tried on anchors held back.
 
-Where evidence alone finds most of many, or networks are large, nothing is tried. Else the prior is taken up if the mean
-reciprocal rank of held-back anchors rises by more than two standard errors, or unless it falls where anchors are few,
-and without asking where they are too few to tell. Where nothing gains it is evidence alone (docs/decisions/0009). Where
-many anchors gain by it, a mixture of all that is known of a candidate orders them (docs/decisions/0020).
+Where evidence alone finds most of many, or networks are very large, nothing is tried. Else the prior is taken up if the
+mean reciprocal rank of held-back anchors rises clearly, or unless it falls where anchors are few, and without asking
+where they are too few to tell. Where nothing gains it is evidence alone (docs/decisions/0009). Where many anchors gain
+by it, a mixture of all that is known of a candidate orders them (docs/decisions/0020). Large networks have fewer trials
+and turns (docs/decisions/0021).
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ __all__ = ["settle", "with_pairing", "with_vectors"]
 
 _FOLDS = 3
 _FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
-_TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches are known to help or to do no harm
+_TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches mostly help and hardly harm
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it
 _TELLING = 300  # held-back anchors that tell a gain from chance
-_SMALL = 20_000  # accounts of both networks up to which a trial more takes seconds
+_SMALL = 20_000  # accounts of both networks up to which a trial more, or a turn, takes seconds
+_TURNS = 3  # of larger ones: later turns move next to nothing (docs/decisions/0021)
+_EDGES = 10  # for each account that may be embedded: they cost as much
 
 
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
@@ -46,18 +49,21 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     plain = with_pairing(config, use="no")
     if count == 0:
         return plain
-    # Sketches of large networks take a minute; training would take hours, and nobody asked for it.
-    most = config.pairing.accounts if config.pairing.vectors == "sketch" else min(config.pairing.accounts, _SMALL)
-    if _accounts(problem) > most:
-        if count < _PLENTY:
+    cheap = config.pairing.vectors == "sketch"
+    # A turn with sketches takes minutes at most; training large networks would take hours.
+    most = config.pairing.accounts if cheap else min(config.pairing.accounts, _SMALL)
+    if _accounts(problem) > most or problem.left.edges + problem.right.edges > _EDGES * config.pairing.accounts:
+        if count < _PLENTY and cheap and most:
             workshop.progress.note(
                 f"{count} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
                 "--set pairing.use=yes"
             )
         return plain
-    if count < _TRUSTED and config.pairing.vectors == "sketch":
+    if _accounts(problem) > _SMALL:
+        plain = with_pairing(plain, turns=min(config.pairing.turns, _TURNS))
+    if count < _TRUSTED and cheap:
         workshop.progress.note(f"{count} anchors are too few to see whether embeddings help: used")
-        return with_pairing(config, use="yes")
+        return with_pairing(plain, use="yes")
     if count < _FEWEST:
         return plain
     try:
@@ -68,7 +74,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
 
 
 def _settle_few(problem: Problem, plain: Config, seed: int, workshop: Workshop) -> Config:
-    """Every fold is tried: sketches are used unless held-back anchors lose, trained vectors if they gain clearly."""
+    """Sketches are used unless held-back anchors lose, trained vectors if they gain clearly."""
     together = with_pairing(plain, use="yes")
     cheap = plain.pairing.vectors == "sketch"
     trials = [_hold_back(problem, fold, plain) for fold in _folds(problem, seed)]
@@ -76,7 +82,9 @@ def _settle_few(problem: Problem, plain: Config, seed: int, workshop: Workshop) 
     if not cheap and reached.mean() >= plain.pairing.enough:
         return plain
     tried = _ranks([_with_prior(trial, together, workshop) for trial in trials])
-    better = tried.mean() >= reached.mean() if cheap else _pays(tried, reached)
+    # A single fold is too few to tell a small loss from chance.
+    kept = not gains(reached, tried) if len(trials) == 1 else tried.mean() >= reached.mean()
+    better = kept if cheap else _pays(tried, reached)
     workshop.progress.note(f"{_said(reached, tried)}: {'both are' if better else 'evidence alone is'} used")
     return together if better else plain
 
@@ -117,7 +125,7 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
 
 def _pays(tried: FloatArray, reached: FloatArray) -> bool:
     """Whether what was tried gains clearly, and enough for what it costs."""
-    return gains(tried, reached, _CLEARLY) and bool(tried.mean() > reached.mean() + _WORTH)
+    return gains(tried, reached, _CLEARLY) and bool(tried.mean() >= reached.mean() + _WORTH)
 
 
 def _said(reached: FloatArray, tried: FloatArray) -> str:
@@ -183,7 +191,8 @@ def _choices(trial: _Trial) -> Choices:
 def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArray:
     """1 / rank of each held anchor by a mixture that was learnt from the others: halves of the folds take turns.
 
-    Nobody is assigned: that would cost more than all else here, and moves no rank by much.
+    Nobody is assigned anew: that would cost more than all else here, and what evidence has assigned is known to the
+    mixture.
     """
     halves = [replace(one, held=half) for one in choices for half in np.array_split(one.held, 2)]
     result = []

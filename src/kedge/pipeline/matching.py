@@ -143,7 +143,9 @@ def match_to_run(
     for note in notes:
         progress.note(note)
     seconds, megabytes = estimate_cost(problem.left, problem.right)
-    progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
+    progress.note(
+        f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB; more where embeddings are used"
+    )
     own = zip(HYPERGRAPHS, inputs.hypergraphs, strict=True)
     given |= {name: Path(source) for name, source in own if source is not None}
     hashes = {name: hash_file(path) for name, path in given.items()}
@@ -262,14 +264,14 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
 
 
 def _tell_turns(problem: Problem, config: Config, given: int, progress: Progress) -> None:
-    """What a run takes with embeddings, where that is far from what was said before it was settled to use them."""
-    if config.method != "kedge" or config.pairing.use != "yes":
+    """What is still to come with embeddings, where that is far from what was said before it was settled to use them."""
+    if config.method != "kedge" or config.pairing.use != "yes" or trains(config) or len(problem.anchors) == 0:
         return
     runs = 1 + count_folds(given, config.decide.holdout, config.decide.folds)
     turns = runs * min(config.pairing.turns, _USUAL_TURNS)
     alone, together = (estimate_cost(problem.left, problem.right, count)[0] for count in (0, turns))
     if together > 2 * alone:
-        progress.note(f"embeddings are used: this will take roughly {together:,.0f} CPU seconds in all")
+        progress.note(f"embeddings are used: the rest will take roughly {together:,.0f} CPU seconds")
 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
