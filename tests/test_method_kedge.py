@@ -147,7 +147,7 @@ def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, told):
     matching._tell_turns(planted(30), config, 30, listener)
     assert bool(said) == told
     if told:
-        found = re.fullmatch(r"embeddings are used: the rest will take roughly ([\d,]+) CPU seconds", said[0])
+        found = re.fullmatch(r"embeddings are used: the rest will take roughly ([\d,]+) CPU seconds and .* MB", said[0])
         seconds = float(found[1].replace(",", ""))
         assert seconds == pytest.approx(6 * 3 * 240, rel=0.01)
 
@@ -155,6 +155,8 @@ def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, told):
 def test_a_gain_has_to_be_worth_its_cost(monkeypatch):
     assert settle_with_ranks(monkeypatch, 900, mixed=0.109)[0].use == "no", "0.1 by evidence"
     assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "yes"
+    monkeypatch.setattr(settling, "_SMALL", 10)
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "no", "large networks ask for more"
 
 
 def test_with_few_anchors_sketches_are_tried_however_well_evidence_does(monkeypatch):

@@ -25,6 +25,7 @@ _TURN_PER_ACCOUNT: Final = 2e-4  # CPU seconds of a search of near accounts, and
 _TURN_PER_EDGE: Final = 5e-5
 _BYTES_FLOOR: Final = 700_000_000
 _BYTES_PER_ACCOUNT: Final = 2_400
+_BYTES_PER_EMBEDDED: Final = 7_500  # more for each account whose near ones are searched for
 _BYTES_PER_EDGE: Final = 40
 
 
@@ -107,10 +108,11 @@ def estimate_cost(left: Network, right: Network, turns: int = 0) -> tuple[float,
     """
     accounts, edges = left.n + right.n, left.edges + right.edges
     turn = accounts * _TURN_PER_ACCOUNT + edges * _TURN_PER_EDGE
+    each = _BYTES_PER_ACCOUNT + (_BYTES_PER_EMBEDDED if turns else 0)
     alone = _CPU_SECONDS_FLOOR + accounts * _CPU_SECONDS_PER_ACCOUNT + edges * _CPU_SECONDS_PER_EDGE
     return (
         round(alone + turns * turn, 1),
-        round((_BYTES_FLOOR + accounts * _BYTES_PER_ACCOUNT + edges * _BYTES_PER_EDGE) / 1e6),
+        round((_BYTES_FLOOR + accounts * each + edges * _BYTES_PER_EDGE) / 1e6),
     )
 
 

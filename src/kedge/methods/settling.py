@@ -32,7 +32,8 @@ _FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
 _TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches mostly help and hardly harm
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
-_WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it
+_WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it,
+_WORTH_MUCH = 0.03  # nor is less than this in large networks, where it is minutes
 _TELLING = 300  # held-back anchors that tell a gain from chance
 _SMALL = 20_000  # accounts of both networks up to which a trial more, or a turn, takes seconds
 _TURNS = 3  # of larger ones: later turns move next to nothing (docs/decisions/0021)
@@ -84,7 +85,7 @@ def _settle_few(problem: Problem, plain: Config, seed: int, workshop: Workshop) 
     tried = _ranks([_with_prior(trial, together, workshop) for trial in trials])
     # A single fold is too few to tell a small loss from chance.
     kept = not gains(reached, tried) if len(trials) == 1 else tried.mean() >= reached.mean()
-    better = kept if cheap else _pays(tried, reached)
+    better = kept if cheap else _pays(tried, reached, problem)
     workshop.progress.note(f"{_said(reached, tried)}: {'both are' if better else 'evidence alone is'} used")
     return together if better else plain
 
@@ -102,7 +103,7 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
     # Another run of evidence costs more than to weigh what this one says against nearness.
     first = _placed(first, together, workshop)
     promised = _mixed_ranks([_choices(first)], shape)
-    if not _pays(promised, reached):
+    if not _pays(promised, reached, problem):
         workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
         return plain
     needed = -(-_TELLING // len(folds[0]))
@@ -110,22 +111,23 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
     reached = _ranks(trials)
     trials = [_with_prior(trial, together, workshop) for trial in trials]
     tried = _ranks(trials)
-    better = together if _pays(tried, reached) else plain
+    better = together if _pays(tried, reached, problem) else plain
     said, used = _said(reached, tried), "both are" if better is together else "evidence alone is"
     # A mixture is tried where it promised more than the prior has kept.
     if promised.mean() > tried[: len(promised)].mean():
         choices = [_choices(_placed(trial, together, workshop)) for trial in trials]
         mixed = _mixed_ranks(choices, shape)
         said = f"{said} and of {mixed.mean():.3f} where both are weighed anew"
-        if _pays(mixed, tried if better is together else reached):
+        if _pays(mixed, tried if better is together else reached, problem):
             better, used = with_pairing(together, mixture=fit_mixture(choices)), "both, weighed anew, are"
     workshop.progress.note(f"{said}: {used} used")
     return better
 
 
-def _pays(tried: FloatArray, reached: FloatArray) -> bool:
+def _pays(tried: FloatArray, reached: FloatArray, problem: Problem) -> bool:
     """Whether what was tried gains clearly, and enough for what it costs."""
-    return gains(tried, reached, _CLEARLY) and bool(tried.mean() >= reached.mean() + _WORTH)
+    worth = _WORTH if _accounts(problem) <= _SMALL else _WORTH_MUCH
+    return gains(tried, reached, _CLEARLY) and bool(tried.mean() >= reached.mean() + worth)
 
 
 def _said(reached: FloatArray, tried: FloatArray) -> str:

@@ -269,9 +269,10 @@ def _tell_turns(problem: Problem, config: Config, given: int, progress: Progress
         return
     runs = 1 + count_folds(given, config.decide.holdout, config.decide.folds)
     turns = runs * min(config.pairing.turns, _USUAL_TURNS)
-    alone, together = (estimate_cost(problem.left, problem.right, count)[0] for count in (0, turns))
-    if together > 2 * alone:
-        progress.note(f"embeddings are used: the rest will take roughly {together:,.0f} CPU seconds")
+    (alone, _), (seconds, megabytes) = (estimate_cost(problem.left, problem.right, count) for count in (0, turns))
+    if seconds > 2 * alone:
+        cost = f"{seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
+        progress.note(f"embeddings are used: the rest will take roughly {cost}")
 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:
