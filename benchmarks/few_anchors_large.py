@@ -3,8 +3,8 @@
     python benchmarks/few_anchors_large.py [--networks gemsec-deezer-hu,soc-epinions1] [--counts 50,300] [--seeds 1]
     python benchmarks/few_anchors_large.py --alpha-s 0.8 --alpha-c 0.8
 
-Two sub-networks of each are drawn by the paper's rule (`kedge synth`), so many of their anchors are known, and 5,000 of
-the others are asked for. Figures are Hits@1 and mean reciprocal ranks, mean of both directions and of the seeds; CPU
+Two sub-networks of each are drawn by the paper's rule (`kedge synth`), `--counts` of their anchors are given, and 5,000
+of the others are asked for. Figures are Hits@1 and mean reciprocal ranks, mean of both directions and of the seeds; CPU
 seconds are of the whole method, choosing included.
 """
 
