@@ -1,0 +1,179 @@
+"""What is settled before kedge's own method runs: what is tried, on how much, and what it has to gain."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from kedge_problems import QUICK, few_common_edges, planted
+
+from kedge.config import PairingConfig, resolve
+from kedge.ingest import check
+from kedge.methods import METHODS, settle, settling, together
+from kedge.methods import kedge as method
+from kedge.pipeline import matching
+from kedge.progress import Silent
+from kedge.types import Network, Problem
+from kedge.workshop import Workshop
+
+
+def test_anchors_too_few_to_choose_by_take_the_sketches_and_nothing_is_trained():
+    assert settle(planted(6), resolve(assignments=QUICK), 0).pairing.use == "yes"
+    assert settle(planted(6), resolve(assignments=[*QUICK, "pairing.vectors=mgcn"]), 0).pairing.use == "no"
+    assert settle(planted(0), resolve(assignments=QUICK), 0).pairing.use == "no"
+
+
+def test_where_evidence_ranks_nearly_all_first_nothing_is_embedded(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("embedded")
+
+    monkeypatch.setattr(together, "vectors_of", refuse)
+    assert settle(planted(200, 240), resolve(assignments=[*QUICK, "pairing.enough=0.5"]), 0).pairing.use == "no"
+
+
+def test_networks_too_large_to_embed_are_told_of_it_where_anchors_are_few():
+    told = []
+    listener = Silent()
+    listener.note = told.append
+    config = resolve(assignments=[*QUICK, "pairing.accounts=10"])
+    assert settle(planted(30), config, 0, Workshop(progress=listener)).pairing.use == "no"
+    assert told == [
+        "30 anchors are few for networks of this size: embeddings may find more, at more CPU, with "
+        "--set pairing.use=yes"
+    ]
+
+
+def test_large_networks_are_not_trained_for_a_trial(monkeypatch):
+    def refuse(*_):
+        raise AssertionError("tried")
+
+    monkeypatch.setattr(settling, "_SMALL", 10)
+    monkeypatch.setattr(settling, "_hold_back", refuse)
+    settle(planted(30), resolve(assignments=[*QUICK, "pairing.vectors=mgcn"]), 0)
+
+
+def test_large_networks_take_few_turns_and_keep_no_vectors(monkeypatch):
+    problem = planted(30)
+    assert METHODS["kedge"](problem, resolve(assignments=QUICK), 0).vectors is not None
+    monkeypatch.setattr(settling, "_SMALL", 10)
+    monkeypatch.setattr(method, "_KEPT", 10)
+    settled = settle(problem, resolve(assignments=QUICK), 0)
+    assert settled.pairing.use == "yes"
+    assert settled.pairing.turns == 3
+    assert METHODS["kedge"](problem, settled, 0).vectors is None
+
+
+def test_with_few_anchors_sketches_are_tried_however_well_evidence_does(monkeypatch):
+    made = []
+    vectors = together.vectors_of
+    monkeypatch.setattr(together, "vectors_of", lambda *a: made.append(1) or vectors(*a))
+    settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.01"]), 0)
+    assert made
+    made.clear()
+    settle(planted(60), resolve(assignments=[*QUICK, "pairing.enough=0.01", "pairing.vectors=mgcn"]), 0)
+    assert not made, "trained vectors cost too much to be tried in any case"
+
+
+def test_what_is_settled_is_not_chosen_again():
+    problem = planted(30)
+    once = settle(problem, resolve(assignments=QUICK), 0)
+    assert once.pairing.use in ("yes", "no")
+    assert settle(problem, once, 0) == once
+
+
+@pytest.mark.parametrize(("gain", "runs"), [(False, 1), (True, 3)])
+def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, runs):
+    """Ranks that the test sets in place of those by a mixture."""
+    heard = []
+    hold = settling._hold_back
+    monkeypatch.setattr(settling, "_hold_back", lambda *a: heard.append(1) or hold(*a))
+    monkeypatch.setattr(
+        settling, "_mixed_ranks", lambda choices, _: np.full(sum(len(one.held) for one in choices), float(gain))
+    )
+    problem, _ = few_common_edges(210)
+    settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)
+    assert len(heard) == runs
+    assert settled.pairing.use == ("yes" if gain else "no")
+
+
+def settle_with_ranks(monkeypatch, anchors: int, mixed: float) -> tuple[PairingConfig, list[str]]:
+    """What is settled, and what was tried, where held-back anchors have reciprocal ranks that the test sets: 0.1 by
+    evidence, 0.2 with its prior, `mixed` weighed anew."""
+    tried = []
+
+    def hold_back(problem, fold, config):
+        tried.append("fold")
+        return settling._Trial(problem, problem.anchors[fold], 0.1, None)
+
+    def placed(trial, *_):
+        tried.append("mixture")
+        return trial
+
+    monkeypatch.setattr(settling, "_hold_back", hold_back)
+    monkeypatch.setattr(settling, "_placed", placed)
+    monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=0.2))
+    monkeypatch.setattr(settling, "_choices", lambda trial: trial)
+    monkeypatch.setattr(
+        settling, "_ranks", lambda trials: np.concatenate([np.full(len(t.held), t.heard) for t in trials])
+    )
+    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), mixed))
+    monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
+    same = np.column_stack([np.arange(anchors)] * 2)
+    ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
+    settled = settle(Problem(ring, ring, same), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
+    return settled.pairing, tried
+
+
+@pytest.mark.parametrize(("anchors", "runs"), [(199, 3), (200, 3), (447, 3), (450, 2), (900, 1)])
+def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
+    settled, tried = settle_with_ranks(monkeypatch, anchors, mixed=0.3)
+    assert tried.count("fold") == runs
+    assert settled.use == "yes"
+    assert bool(settled.mixture) == (anchors >= 200), "few anchors cannot tell weights apart"
+    assert (settled.turns == 1) == (anchors >= 200)
+
+
+@pytest.mark.parametrize("anchors", [70, 210])
+@pytest.mark.parametrize(("small", "runs"), [(20_000, 3), (10, 1)])
+def test_large_networks_are_tried_on_one_fold(monkeypatch, anchors, small, runs):
+    monkeypatch.setattr(settling, "_SMALL", small)
+    settled, tried = settle_with_ranks(monkeypatch, anchors, mixed=0.3)
+    assert tried.count("fold") == runs
+    assert settled.use == "yes"
+
+
+def test_a_gain_has_to_be_worth_its_cost(monkeypatch):
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.109)[0].use == "no", "0.1 by evidence"
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "yes"
+    monkeypatch.setattr(settling, "_SMALL", 10)
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "no", "large networks ask for more"
+
+
+def test_a_mixture_that_promises_less_than_the_prior_keeps_is_not_tried(monkeypatch):
+    settled, tried = settle_with_ranks(monkeypatch, 900, mixed=0.15)
+    assert settled.use == "yes"
+    assert settled.mixture == ()
+    assert tried.count("mixture") == 1, "the first look alone"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [(["pairing.use=yes"], True), (["pairing.use=no"], False), (["pairing.use=yes", "pairing.vectors=mgcn"], False)],
+)
+def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, told):
+    """Six runs of three turns; training is told of by its own progress."""
+    said = []
+    listener = Silent()
+    listener.note = said.append
+    config = resolve(assignments=["method=kedge", "pairing.vectors=sketch", *settings])
+    matching._tell_turns(planted(30), config, 30, listener)
+    assert said == [], "small networks take seconds"
+    monkeypatch.setattr(check, "_TURN_PER_ACCOUNT", 1.0)
+    matching._tell_turns(planted(30), config, 30, listener)
+    assert bool(said) == told
+    if told:
+        found = re.fullmatch(r"embeddings are used: the rest will take roughly ([\d,]+) CPU seconds and .* MB", said[0])
+        seconds = float(found[1].replace(",", ""))
+        assert seconds == pytest.approx(6 * 3 * 240, rel=0.01)
