@@ -98,10 +98,16 @@ def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, run
     assert settled.pairing.use == ("yes" if gain else "no")
 
 
-def settle_with_ranks(monkeypatch, anchors: int, mixed: float) -> tuple[PairingConfig, list[str]]:
+def settle_with_ranks(
+    monkeypatch, anchors: int, mixed: float, prior: float = 0.2, spread: float = 0.0
+) -> tuple[PairingConfig, list[str]]:
     """What is settled, and what was tried, where held-back anchors have reciprocal ranks that the test sets: 0.1 by
-    evidence, 0.2 with its prior, `mixed` weighed anew."""
+    evidence, `prior` with its prior, give or take `spread`, `mixed` weighed anew."""
     tried = []
+
+    def ranks(trial):
+        alternating = np.resize([1.0, -1.0], len(trial.held))
+        return trial.heard + (spread * alternating if trial.heard == prior else 0.0)
 
     def hold_back(problem, fold, config):
         tried.append("fold")
@@ -113,10 +119,10 @@ def settle_with_ranks(monkeypatch, anchors: int, mixed: float) -> tuple[PairingC
 
     monkeypatch.setattr(settling, "_hold_back", hold_back)
     monkeypatch.setattr(settling, "_placed", placed)
-    monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=0.2))
+    monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=prior))
     monkeypatch.setattr(settling, "_choices", lambda trial: trial)
     monkeypatch.setattr(
-        settling, "_ranks", lambda trials: np.concatenate([np.full(len(t.held), t.heard) for t in trials])
+        settling, "_ranks", lambda trials: np.concatenate([ranks(t) + np.zeros(len(t.held)) for t in trials])
     )
     monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), mixed))
     monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
@@ -136,19 +142,43 @@ def test_as_many_folds_as_it_takes_to_tell(monkeypatch, anchors, runs):
 
 
 @pytest.mark.parametrize("anchors", [70, 210])
-@pytest.mark.parametrize(("small", "runs"), [(20_000, 3), (10, 1)])
-def test_large_networks_are_tried_on_one_fold(monkeypatch, anchors, small, runs):
+@pytest.mark.parametrize(("small", "runs"), [(20_000, 3), (500, 1)])
+def test_large_networks_are_tried_on_one_fold_where_it_is_clear(monkeypatch, anchors, small, runs):
     monkeypatch.setattr(settling, "_SMALL", small)
     settled, tried = settle_with_ranks(monkeypatch, anchors, mixed=0.3)
     assert tried.count("fold") == runs
     assert settled.use == "yes"
 
 
+def test_large_networks_are_tried_on_more_folds_while_it_is_not_clear(monkeypatch):
+    monkeypatch.setattr(settling, "_SMALL", 500)
+    settled, tried = settle_with_ranks(monkeypatch, 210, mixed=0.15, spread=0.65)
+    assert tried.count("fold") == 3, "0.1 gained; two standard errors are 0.16 at 70 anchors, 0.11 at 140, 0.09 at 210"
+    assert settled.use == "yes"
+
+
 def test_a_gain_has_to_be_worth_its_cost(monkeypatch):
     assert settle_with_ranks(monkeypatch, 900, mixed=0.109)[0].use == "no", "0.1 by evidence"
     assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "yes"
-    monkeypatch.setattr(settling, "_SMALL", 10)
-    assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "no", "large networks ask for more"
+    monkeypatch.setattr(settling, "_SMALL", 500)
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.112)[0].use == "no", (
+        "four times as many accounts, twice the gain"
+    )
+    assert settle_with_ranks(monkeypatch, 900, mixed=0.121)[0].use == "yes"
+
+
+@pytest.mark.parametrize(("prior", "turns"), [(0.1, 0), (0.2, 1)])
+def test_a_mixture_goes_without_the_prior_where_that_gains_nothing(monkeypatch, prior, turns):
+    settled, _ = settle_with_ranks(monkeypatch, 900, mixed=0.3, prior=prior)
+    assert len(settled.mixture) == 6
+    assert settled.turns == turns
+
+
+def test_most_of_very_many_anchors_stay_in_a_trial():
+    problem = planted(1, 3000)
+    folds = settling._folds(replace(problem, anchors=np.column_stack([np.arange(3000)] * 2)), 0)
+    assert [len(fold) for fold in folds] == [600] * 3
+    assert len(np.unique(np.concatenate(folds))) == 1800
 
 
 def test_a_mixture_that_promises_less_than_the_prior_keeps_is_not_tried(monkeypatch):

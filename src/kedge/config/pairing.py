@@ -33,9 +33,9 @@ class PairingConfig(Stage):
     )
     turns: int = Field(
         default=8,
-        ge=1,
-        description="turns of evidence and prior at most, while they make more matches certain; "
-        "auto, 200 anchors or more: one",
+        ge=0,
+        description="turns of evidence and prior at most, while they make more matches certain; 0: nearness is no "
+        "prior, a mixture alone hears it; auto, 200 anchors or more: at most one",
     )
     mixture: tuple[float, ...] = Field(
         default=(),

@@ -12,7 +12,7 @@ from kedge.config import EvidenceConfig
 from kedge.link.beliefs import matched, owners, two_sided
 from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate
-from kedge.types import BoolArray, FloatArray, IntArray, Problem
+from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = [
     "FORMS",
@@ -31,6 +31,7 @@ FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
 _FOLDS = 3
 _LEAST_HELD = 20  # fewer cannot tell two forms apart
 _RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
+_WEIGHED_RAISE = 0.3  # a mixture has weighed evidence's assignment already, and its own is hardly surer than its order
 
 
 def ranking_scores(evidence: Evidence) -> csr_array:
@@ -40,28 +41,28 @@ def ranking_scores(evidence: Evidence) -> csr_array:
     accounts that the networks cannot tell apart the assignment chooses, consistently, where a tie would rank them
     all behind each other; the raise is too small to overrule clear evidence.
     """
-    return _ranked(evidence.beliefs, evidence.log_odds.data, evidence.assigned)
+    return _ranked(evidence.beliefs, evidence.log_odds.data, _RAISE * evidence.assigned)
 
 
 def weighed_scores(weighed: csr_array) -> csr_array:
     """The same of what a mixture says of candidates (mixture.py), n_1 × n_2: beliefs and an assignment of its own."""
-    return _weighed(weighed, matched(weighed))
+    return _weighed(weighed, _WEIGHED_RAISE * matched(weighed))
 
 
 def unassigned_scores(weighed: csr_array) -> csr_array:
     """The same without the assignment, which costs more than all else and moves few ranks."""
-    return _weighed(weighed, np.zeros(weighed.nnz, np.bool_))
+    return _weighed(weighed, np.zeros(weighed.nnz))
 
 
-def _weighed(weighed: csr_array, assigned: BoolArray) -> csr_array:
+def _weighed(weighed: csr_array, raised: FloatArray) -> csr_array:
     beliefs = csr_array((two_sided(weighed, 1.0), weighed.indices, weighed.indptr), shape=weighed.shape)
-    return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), assigned)
+    return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), raised)
 
 
-def _ranked(beliefs: csr_array, log_odds: FloatArray, assigned: BoolArray) -> csr_array:
+def _ranked(beliefs: csr_array, log_odds: FloatArray, raised: FloatArray) -> csr_array:
     # Beliefs may underflow; the log-odds still order what is left.
     data = np.log(np.maximum(beliefs.data, 1e-30)) + 1e-3 * np.clip(log_odds, -100, 100)
-    return csr_array((data + _RAISE * assigned, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
+    return csr_array((data + raised, beliefs.indices, beliefs.indptr), shape=beliefs.shape)
 
 
 def reciprocal_ranks(scores: csr_array, held: IntArray) -> FloatArray:

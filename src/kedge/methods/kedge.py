@@ -43,7 +43,8 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
     heard = FORMS[config.evidence.form](problem, config.evidence)
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return heard
-    heard = hear_prior(problem, heard, near_ones(problem, heard, config, workshop), config, workshop)
+    if config.pairing.turns:
+        heard = hear_prior(problem, heard, near_ones(problem, heard, config, workshop), config, workshop)
     if config.pairing.mixture:
         near = near_ones(problem, heard, config, workshop)
         known = known_of(near.pairs, near.log_ratio, heard, hear_anchors(problem, config))

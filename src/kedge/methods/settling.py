@@ -4,7 +4,7 @@ Where evidence alone finds most of many, or networks are very large, nothing is 
 mean reciprocal rank of held-back anchors rises clearly, or unless it falls where anchors are few, and without asking
 where they are too few to tell. Where nothing gains it is evidence alone (docs/decisions/0009). Where many anchors gain
 by it, a mixture of all that is known of a candidate orders them (docs/decisions/0020). Large networks have fewer trials
-and turns (docs/decisions/0021).
+and turns (docs/decisions/0021), and have to gain more (docs/decisions/0022).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _FEWEST = 10  # fewer anchors cannot tell what trained vectors are worth
 _TRUSTED = 60  # below as many, folds of fewer than 20 tell too little, and sketches mostly help and hardly harm
 _PLENTY = 200  # below as many anchors a prior is tried however well evidence does, and taken unless they lose by it
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
-_WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it,
-_WORTH_MUCH = 0.03  # nor is less than this in large networks, where it is minutes
+_WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it (`_worth`)
 _TELLING = 300  # held-back anchors that tell a gain from chance
+_HELD = 600  # more at once tell little more, and the trial would have fewer anchors than the run
 _SMALL = 20_000  # accounts of both networks up to which a trial more, or a turn, takes seconds
 _TURNS = 3  # of larger ones: later turns move next to nothing (docs/decisions/0021)
 _EDGES = 10  # for each account that may be embedded: they cost as much
@@ -60,7 +60,7 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
                 "--set pairing.use=yes"
             )
         return plain
-    if _accounts(problem) > _SMALL:
+    if _is_large(problem):
         plain = with_pairing(plain, turns=min(config.pairing.turns, _TURNS))
     if count < _TRUSTED and cheap:
         workshop.progress.note(f"{count} anchors are too few to see whether embeddings help: used")
@@ -78,7 +78,8 @@ def _settle_few(problem: Problem, plain: Config, seed: int, workshop: Workshop) 
     """Sketches are used unless held-back anchors lose, trained vectors if they gain clearly."""
     together = with_pairing(plain, use="yes")
     cheap = plain.pairing.vectors == "sketch"
-    trials = [_hold_back(problem, fold, plain) for fold in _folds(problem, seed)]
+    folds = _folds(problem, seed)[: 1 if _is_large(problem) else _FOLDS]
+    trials = [_hold_back(problem, fold, plain) for fold in folds]
     reached = _ranks(trials)
     if not cheap and reached.mean() >= plain.pairing.enough:
         return plain
@@ -100,34 +101,45 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
     reached = _ranks([first])
     if reached.mean() >= plain.pairing.enough:
         return plain
-    # Another run of evidence costs more than to weigh what this one says against nearness.
+    # Another run of evidence costs more than to weigh what this one says against nearness. It also brings more, so
+    # that a promise need not be certain.
     first = _placed(first, together, workshop)
     promised = _mixed_ranks([_choices(first)], shape)
-    if not _pays(promised, reached, problem):
+    if promised.mean() < reached.mean() + _worth(problem):
         workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
         return plain
-    needed = -(-_TELLING // len(folds[0]))
-    trials = [first, *(_hold_back(problem, fold, plain) for fold in folds[1:needed])]
-    reached = _ranks(trials)
-    trials = [_with_prior(trial, together, workshop) for trial in trials]
+    alone, trials = [first], [_with_prior(first, together, workshop)]
     tried = _ranks(trials)
+    for fold in folds[1 : -(-_TELLING // len(folds[0]))]:
+        if _is_large(problem) and gains(tried, reached, _CLEARLY):
+            break
+        alone.append(_hold_back(problem, fold, plain))
+        trials.append(_with_prior(alone[-1], together, workshop))
+        reached, tried = _ranks(alone), _ranks(trials)
     better = together if _pays(tried, reached, problem) else plain
     said, used = _said(reached, tried), "both are" if better is together else "evidence alone is"
     # A mixture is tried where it promised more than the prior has kept.
     if promised.mean() > tried[: len(promised)].mean():
-        choices = [_choices(_placed(trial, together, workshop)) for trial in trials]
+        # Where evidence is no better for its prior, nearness is heard by the mixture alone.
+        ahead, heard, turns = (tried, trials, 1) if better is together else (reached, alone, 0)
+        choices = [_choices(_placed(trial, together, workshop)) for trial in heard]
         mixed = _mixed_ranks(choices, shape)
         said = f"{said} and of {mixed.mean():.3f} where both are weighed anew"
-        if _pays(mixed, tried if better is together else reached, problem):
-            better, used = with_pairing(together, mixture=fit_mixture(choices)), "both, weighed anew, are"
+        if _pays(mixed, ahead, problem):
+            better = with_pairing(together, turns=turns, mixture=fit_mixture(choices))
+            used = "both, weighed anew, are"
     workshop.progress.note(f"{said}: {used} used")
     return better
 
 
 def _pays(tried: FloatArray, reached: FloatArray, problem: Problem) -> bool:
     """Whether what was tried gains clearly, and enough for what it costs."""
-    worth = _WORTH if _accounts(problem) <= _SMALL else _WORTH_MUCH
-    return gains(tried, reached, _CLEARLY) and bool(tried.mean() >= reached.mean() + worth)
+    return gains(tried, reached, _CLEARLY) and bool(tried.mean() >= reached.mean() + _worth(problem))
+
+
+def _worth(problem: Problem) -> float:
+    """The least gain that is worth its CPU: it is seconds in small networks and minutes in large ones."""
+    return float(_WORTH * np.sqrt(max(1.0, _accounts(problem) / _SMALL)))
 
 
 def _said(reached: FloatArray, tried: FloatArray) -> str:
@@ -150,13 +162,18 @@ class _Trial:
 
 
 def _folds(problem: Problem, seed: int) -> Sequence[IntArray]:
-    """Thirds of the anchors; of large networks one, since each costs as much as the run itself."""
-    folds = np.array_split(np.random.default_rng(seed).permutation(len(problem.anchors)), _FOLDS)
-    return folds if _accounts(problem) <= _SMALL else folds[:1]
+    """Thirds of the anchors, of very many a part."""
+    drawn = np.random.default_rng(seed).permutation(len(problem.anchors))
+    return np.array_split(drawn[: _FOLDS * _HELD], _FOLDS)
 
 
 def _accounts(problem: Problem) -> int:
     return problem.left.n + problem.right.n
+
+
+def _is_large(problem: Problem) -> bool:
+    """Each trial costs as much as the run itself, so that no more are made than it takes."""
+    return _accounts(problem) > _SMALL
 
 
 def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
@@ -169,7 +186,7 @@ def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
 def _placed(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
     """With all that a mixture weighs."""
     anchors = trial.anchors or hear_anchors(trial.problem, config)
-    return replace(trial, anchors=anchors, near=near_ones(trial.problem, trial.heard, config, workshop))
+    return replace(trial, anchors=anchors, near=trial.near or near_ones(trial.problem, trial.heard, config, workshop))
 
 
 def _with_prior(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:

@@ -268,7 +268,7 @@ def _tell_turns(problem: Problem, config: Config, given: int, progress: Progress
     if config.method != "kedge" or config.pairing.use != "yes" or trains(config) or len(problem.anchors) == 0:
         return
     runs = 1 + count_folds(given, config.decide.holdout, config.decide.folds)
-    turns = runs * min(config.pairing.turns, _USUAL_TURNS)
+    turns = runs * max(1, min(config.pairing.turns, _USUAL_TURNS))  # a mixture searches once too
     (alone, _), (seconds, megabytes) = (estimate_cost(problem.left, problem.right, count) for count in (0, turns))
     if seconds > 2 * alone:
         cost = f"{seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
