@@ -17,7 +17,7 @@ from command import ENVIRONMENT, kedge, match_words, process
 
 METRICS = (
     "hits1 hits5 hits10 mrr left_to_right right_to_left matched_hits1 macro_precision macro_recall macro_f1 ece "
-    "match_precision match_recall"
+    "match_precision match_sample_precision match_recall"
 ).split()
 
 

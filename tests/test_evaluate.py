@@ -59,8 +59,21 @@ def test_decisions_by_hand():
     result = decisions({0: 0, 1: 2, 7: 9}, [[0, 0], [1, 1], [2, 2], [3, -1]])
     assert result["matched_hits1"] == 1 / 4
     assert result["precision"] == 1 / 2
+    assert result["sample_precision"] == 2 / 4, "four ends in test pairs, both of one right assignment"
     assert decisions({}, [[0, 0]])["precision"] is None
+    assert decisions({}, [[0, 0]])["sample_precision"] is None
     assert decisions({0: 0}, [])["matched_hits1"] is None
+
+
+def test_a_sample_of_the_true_pairs_tells_how_many_assignments_are_right():
+    n, wrong = 20_000, 4000
+    assigned = {u: u if u >= wrong else (u + 1) % wrong for u in range(n)}
+    everyone = np.column_stack([np.arange(n)] * 2)
+    for share in (1.0, 0.1):
+        sample = np.random.default_rng(0).permutation(everyone)[: int(share * n)]
+        found = decisions(assigned, sample)
+        assert found["sample_precision"] == pytest.approx(0.8, abs=0.02)
+        assert found["precision"] == pytest.approx(0.8 if share == 1 else 0.68, abs=0.02), "wrong ones are seen twice"
 
 
 def test_calibration_error_by_hand():

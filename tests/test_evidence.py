@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import data
 import evidence_oracle as oracle
 import numba
@@ -12,7 +14,7 @@ from scipy.sparse import csr_array
 
 from kedge import evaluate
 from kedge.config import Config, EvidenceConfig
-from kedge.link.choice import FORMS, choose
+from kedge.link.choice import FORMS, choose, ranking_scores
 from kedge.link.dense_evidence import propagate_dense
 from kedge.link.evidence import Evidence, propagate, terms
 from kedge.methods.evidence import align
@@ -221,6 +223,24 @@ def test_accounts_nobody_can_tell_apart_are_still_assigned_one_to_one() -> None:
     assert sorted(rows) == sorted(columns) == list(range(1, 8))
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_among_accounts_nobody_can_tell_apart_the_assigned_one_ranks_first(form: str) -> None:
+    star = Network.from_edges([(0, i) for i in range(1, 8)], 8)
+    evidence = FORMS[form](Problem(star, star, [(0, 0)]), EvidenceConfig())
+    scores = ranking_scores(evidence)
+    for u in range(1, 8):
+        row = slice(scores.indptr[u], scores.indptr[u + 1])
+        assert (evidence.assigned[row] == (scores.data[row] == scores.data[row].max())).all()
+
+
+def test_where_beliefs_are_one_to_one_the_assignment_overrules_close_rivals_alone() -> None:
+    problem, _ = planted(n=150, anchors=30, seed=2, degree=4.0)
+    for form in FORMS:
+        evidence = FORMS[form](problem, EvidenceConfig())
+        lifted = ranking_scores(evidence).data - ranking_scores(replace(evidence, assigned=~evidence.assigned)).data
+        assert np.allclose(abs(lifted), 0.3 if form == "dense" else 3.0)
+
+
 def test_large_problems_are_assigned_greedily_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kedge.link.beliefs._OPTIMAL", 0)
     problem, _ = planted(seed=1)
@@ -250,7 +270,7 @@ def test_the_choice_needs_enough_anchors_and_small_networks() -> None:
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "hits1", "mrr"),
-    [("cora", 0.81, 0.85), ("douban", 0.58, 0.69), ("phone-email", 0.33, 0.47), ("acm-dblp", 0.61, 0.71)],
+    [("cora", 0.81, 0.85), ("douban", 0.58, 0.69), ("phone-email", 0.37, 0.51), ("acm-dblp", 0.61, 0.71)],
 )
 def test_floors_on_research_networks(name: str, hits1: float, mrr: float) -> None:
     folder = data.pair(name)

@@ -31,7 +31,7 @@ FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
 _FOLDS = 3
 _LEAST_HELD = 20  # fewer cannot tell two forms apart
 _RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
-_WEIGHED_RAISE = 0.3  # a mixture has weighed evidence's assignment already, and its own is hardly surer than its order
+_SLIGHT_RAISE = 0.3  # where the order has heard of one-to-one already: an assignment decides close cases alone
 
 
 def ranking_scores(evidence: Evidence) -> csr_array:
@@ -41,12 +41,13 @@ def ranking_scores(evidence: Evidence) -> csr_array:
     accounts that the networks cannot tell apart the assignment chooses, consistently, where a tie would rank them
     all behind each other; the raise is too small to overrule clear evidence.
     """
-    return _ranked(evidence.beliefs, evidence.log_odds.data, _RAISE * evidence.assigned)
+    raised = _SLIGHT_RAISE if evidence.balanced else _RAISE
+    return _ranked(evidence.beliefs, evidence.log_odds.data, raised * evidence.assigned)
 
 
 def weighed_scores(weighed: csr_array) -> csr_array:
     """The same of what a mixture says of candidates (mixture.py), n_1 × n_2: beliefs and an assignment of its own."""
-    return _weighed(weighed, _WEIGHED_RAISE * matched(weighed))
+    return _weighed(weighed, _SLIGHT_RAISE * matched(weighed))
 
 
 def unassigned_scores(weighed: csr_array) -> csr_array:

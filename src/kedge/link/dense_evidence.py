@@ -119,4 +119,6 @@ def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array |
     result = csr_array((L[row, column].astype(np.float64), cells), shape=shape)
     believed = csr_array((np.maximum(belief[row, column], 1e-30).astype(np.float64), cells), shape=shape)
     support = csr_array(P.astype(np.float64))
-    return Evidence(result, support, believed, matched(result), looks, s, t, _ROUNDS, tuple(trace), prior)
+    return Evidence(
+        result, support, believed, matched(result), looks, s, t, _ROUNDS, tuple(trace), prior, balanced=True
+    )

@@ -55,7 +55,8 @@ class Evidence:
     `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
     one-to-one assignment; `trace` the mean change of belief a round; `prior` the log-odds from elsewhere, if any;
     `weighed` what takes the place of the log-odds in the order of candidates, if anything does (mixture.py); `laid`
-    the vectors in one space that the prior is from.
+    the vectors in one space that the prior is from; `balanced` whether an account's beliefs sum to 1, on both sides, so
+    that they have heard of one-to-one already.
     """
 
     log_odds: csr_array
@@ -70,6 +71,7 @@ class Evidence:
     prior: csr_array | None = None
     weighed: csr_array | None = None
     laid: VectorAlignment | None = None
+    balanced: bool = False
 
 
 def edge_rates(problem: Problem) -> tuple[float, float]:

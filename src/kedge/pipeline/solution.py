@@ -44,7 +44,8 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
 
     `precision`, `recall` and `f1` are of all assigned partners, however unsure; `match_precision` and so on of those
-    that were called a match.
+    that were called a match. Where the test pairs are a sample of the true ones, `sample_precision` is the one to read
+    (evaluate.decisions).
 
     Macro figures are at one false pair a true one, as in the paper, and at two (`_1to2`), by the same rule.
 
@@ -69,7 +70,7 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     return {
         **evaluate.ranking(solution.alignment, pairs),
         **evaluate.decisions(matches.partners(), pairs),
-        **{f"match_{name}": called[name] for name in ("precision", "recall", "f1")},
+        **{f"match_{name}": called[name] for name in ("precision", "sample_precision", "recall", "f1")},
         **evaluate.macro(said_true, said_one),
         **{f"{name}_1to2": value for name, value in evaluate.macro(said_true, said_two).items()},
         "ece": evaluate.calibration_error(np.clip(given, 0, 1), matches.right[asked] == partner[matches.left[asked]]),
