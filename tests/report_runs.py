@@ -93,7 +93,7 @@ def make_contents(
     stage = {"artefact": "x", "bytes": 1000, "sha256": "0" * 64, "cpu_seconds": 1.25, "peak_mb": 200.0}
     given = (*inputs, "anchors.tsv")
     manifest = {
-        "format": 2,
+        "format": 3,
         "run_id": "0123456789ab",
         "created": "2026-01-02T03:04:05Z",
         "versions": {"python": "3.11", "kedge": "0.1.0"},

@@ -218,24 +218,51 @@ def test_yes_or_no_for_balanced_pairs():
     assert not calibrator.says_link(problem, alignment, [[u, v]]).any()
 
 
-def test_strength_and_not_the_lifted_score_is_what_counts():
-    problem, method, _ = planted(6)
-    plain = calibrate(problem, method)
+def lifted(method, lift):
+    """The method with the same strengths and another order: its scores and what `lift` adds to them."""
 
-    def lifted(p, seed):
+    def run(p, seed):
         believed = method(p, seed)
         scores = believed.scores.copy()
-        scores.data = scores.data + np.float32(100) * (scores.data > 2)
+        scores.data = scores.data + np.float32(lift(p, believed.scores))
         return SparseAlignment(scores, believed.scores)
 
-    other = calibrate(problem, lifted)
-    np.testing.assert_allclose(other.theta, plain.theta, atol=1e-4)
+    return run
+
+
+def test_an_order_that_knows_no_more_changes_no_probability_much():
+    problem, method, test = planted(6)
+    plain, pairs, _, _ = judged(problem, method, test)
+    other, same, _, _ = judged(problem, lifted(method, lambda _, scores: 0.5 * (scores.data > 2)), test)
+    assert (pairs.left == same.left).all()
+    assert (pairs.right == same.right).all()
+    assert (pairs.score == same.score).all(), "strengths are what candidates score"
+    assert abs(plain.probability(pairs) - other.probability(same)).mean() < 0.02
+
+
+def test_an_order_that_knows_more_is_heard():
+    problem, method, test = planted(6, strength=1)
+    truth = np.full(problem.left.n, -1)
+    for u, v in (*problem.anchors, *test):
+        truth[u] = v
+
+    def knows(_, scores):
+        return 4 * (scores.indices == truth[np.repeat(np.arange(scores.shape[0]), np.diff(scores.indptr))])
+
+    of_true, of_false = [], []
+    for heard in (method, lifted(method, knows)):
+        calibrator, pairs, true, asked = judged(problem, heard, test)
+        said = calibrator.probability(pairs)
+        of_true.append(said[true].mean())
+        of_false.append(said[asked & ~true].mean())
+    assert of_true[1] > of_true[0] + 0.1
+    assert of_false[1] < 0.5 * of_false[0]
 
 
 def test_leads_agree_with_loops():
     problem, method, _ = planted(7, n=60, anchors=0)
     pairs = shortlist(problem, method(problem, 0), 10)
-    scale = scale_of(pairs.score, pairs.score[pairs.rank == 1])
+    scale = scale_of([pairs])
     found, unit = signals(pairs, scale), scale.temperature * scale.spread
     from_left, from_right = margins(pairs, scale.floor)
     for i in range(len(pairs)):
@@ -245,6 +272,19 @@ def test_leads_agree_with_loops():
             soft = np.log(np.exp(rivals / unit).sum())
             assert found[i, column] == pytest.approx(np.arcsinh(pairs.score[i] / unit - soft), abs=1e-5)
             assert margin[i] == pytest.approx(pairs.score[i] - rivals.max(), abs=1e-5)
+            assert found[i, column + 3] == 0, "the scores are the order"
+
+
+def test_leads_in_the_methods_own_order_agree_with_loops():
+    problem, method, _ = planted(7, n=60, anchors=0)
+    pairs = shortlist(problem, lifted(method, lambda _, scores: np.sin(np.arange(scores.nnz)))(problem, 0), 10)
+    scale = scale_of([pairs])
+    found = signals(pairs, scale)
+    for i in range(len(pairs)):
+        for account, column in ((pairs.left, 4), (pairs.right, 5)):
+            others = (account == account[i]) & (np.arange(len(pairs)) != i)
+            rival = max(*pairs.place[others].tolist(), scale.last, scale.last)
+            assert found[i, column] == pytest.approx(np.arcsinh(pairs.place[i] - rival), abs=1e-5)
 
 
 def test_shortlist_leaves_out_what_is_known_and_what_was_rejected():

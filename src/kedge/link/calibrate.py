@@ -22,7 +22,7 @@ from kedge.alignment import Alignment
 from kedge.link.counterpart import Counterpart, estimate_counterpart
 from kedge.link.pair_rule import PairRule, fit_pair_rule
 from kedge.link.shortlist import Shortlist, shortlist
-from kedge.link.signals import Scale, best_scores, scale_of, signals
+from kedge.link.signals import Scale, scale_of, signals
 from kedge.link.softmax import (
     PRIOR,
     Map,
@@ -173,10 +173,7 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0, hop
     rule = fit_pair_rule(seen, np.random.default_rng([seed, 1]), hops)
     lists = [shortlist(f.problem, f.alignment, candidates) for f in folds]
     validated = sum(len(f.validation) for f in folds)
-    scale = scale_of(
-        np.concatenate([[], *(pairs.score for pairs in lists)]),
-        np.concatenate([[], *(best_scores(pairs)[1] for pairs in lists)]),
-    )
+    scale = scale_of(lists)
     fitted = [_fit_at(folds, lists, replace(scale, temperature=t), seed) for t in _TEMPERATURES]
     best = min(fitted, key=lambda one: one.loss)
     tops = [best_logits(logits(best.theta, signals(pairs, best.scale)), pairs) for pairs in lists]

@@ -1,11 +1,15 @@
 """What a probability is estimated from: how high a candidate scores, and how clearly it beats its rivals.
 
+A method may order candidates otherwise than by their strength: evidence's order has heard who is assigned to whom, its
+log-odds have not. How clearly a candidate leads in that order is then a signal too (docs/decisions/0023).
+
 Each signal does not fall when the pair's own score rises (the others' scores fixed), so a model with weights ≥ 0 is
 monotone in the score.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,37 +17,55 @@ import numpy as np
 from kedge.link.shortlist import Shortlist
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["SIGNALS", "Scale", "best_scores", "margins", "scale_of", "signals"]
+__all__ = ["SIGNALS", "Scale", "margins", "scale_of", "signals"]
 
-SIGNALS = ("score", "lead over the left account's other candidates", "lead over the right account's", "mutual best")
+SIGNALS = (
+    "score",
+    "lead over the left account's other candidates",
+    "lead over the right account's",
+    "mutual best",
+    "lead over the left account's others in the method's own order",
+    "lead over the right account's in that order",
+)
 
 
 @dataclass(frozen=True)
 class Scale:
     """The unit of a method's scores: a middle, a spread, the floor that stands for an absent rival.
 
-    `temperature`, in spreads, is how near a rival's score must be to count as a rival.
+    `temperature`, in spreads, is how near a rival's score must be to count as a rival; `last` is the floor in the
+    method's own order.
     """
 
     middle: float
     spread: float
     floor: float
     temperature: float = 0.25
+    last: float = 0.0
 
 
-def scale_of(score: FloatArray, best: FloatArray) -> Scale:
+def scale_of(lists: Sequence[Shortlist]) -> Scale:
     """The scale from all candidates' scores and from the best score of each left account."""
+    score = np.concatenate([[], *(pairs.score for pairs in lists)])
     if len(score) == 0:
         return Scale(0.0, 1.0, 0.0)
+    best = np.concatenate([_best_scores(pairs) for pairs in lists])
     low, middle, high = np.quantile(best, [0.25, 0.5, 0.75])
     spread = float(high - low) or float(np.std(score)) or 1.0
-    return Scale(float(middle), spread, float(np.quantile(score, 0.01)))
+    place = np.concatenate([[], *(pairs.place for pairs in lists if pairs.place is not None)])
+    last = _low(place) if len(place) else 0.0
+    return Scale(float(middle), spread, _low(score), last=last)
 
 
-def best_scores(pairs: Shortlist) -> tuple[IntArray, FloatArray]:
-    """The left accounts that have candidates, and the best score of each."""
+def _low(values: FloatArray) -> float:
+    """Where an absent rival is taken to stand: lower than nearly all others, and no outlier."""
+    return float(np.quantile(values, 0.01))
+
+
+def _best_scores(pairs: Shortlist) -> FloatArray:
+    """The best score of each left account that has candidates."""
     accounts = np.flatnonzero(np.diff(pairs.indptr))
-    return accounts, pairs.score[pairs.indptr[accounts]].astype(np.float64)
+    return pairs.score[pairs.indptr[accounts]].astype(np.float64)
 
 
 def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: float) -> FloatArray:
@@ -84,7 +106,11 @@ def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> Flo
 
 def margins(pairs: Shortlist, floor: float) -> tuple[FloatArray, FloatArray]:
     """The score minus the best other candidate's, seen from the left and from the right account."""
-    score = pairs.score.astype(np.float64)
+    return _leads(pairs, pairs.score, floor)
+
+
+def _leads(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
+    score = score.astype(np.float64)
     return (
         score - _best_other(pairs.left, pairs.n_left, score, floor),
         score - _best_other(pairs.right, pairs.n_right, score, floor),
@@ -92,7 +118,8 @@ def margins(pairs: Shortlist, floor: float) -> tuple[FloatArray, FloatArray]:
 
 
 def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
-    """The signals of each candidate, [m, 4], in the order of `SIGNALS`.
+    """The signals of each candidate, [m, 6], in the order of `SIGNALS`; the last two are 0 where the method's own order is
+    that of its scores.
 
     A lead is the score minus the soft maximum of the rivals, so ten near rivals count for more than one; leads and
     scores go through asinh, since methods differ in how far their scores run out.
@@ -102,11 +129,17 @@ def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
     from_left = score / unit - _rivals(pairs.left, pairs.n_left, score, scale.floor, unit)
     from_right = score / unit - _rivals(pairs.right, pairs.n_right, score, scale.floor, unit)
     lead_left, lead_right = margins(pairs, -np.inf)
+    if pairs.place is None:
+        own_left = own_right = np.zeros(len(pairs))
+    else:
+        own_left, own_right = _leads(pairs, pairs.place, scale.last)
     return np.column_stack(
         [
             np.arcsinh((score - scale.middle) / scale.spread),
             np.arcsinh(from_left),
             np.arcsinh(from_right),
             (lead_left > 0) & (lead_right > 0),
+            np.arcsinh(own_left),
+            np.arcsinh(own_right),
         ]
     )

@@ -31,9 +31,9 @@ __all__ = [
 
 Map: TypeAlias = tuple[FloatArray, FloatArray]  # knots: probability said, probability meant
 
-# Offset, then the weights of score, both leads and mutual best: sceptical, and trusting leads before heights.
-PRIOR: Final = np.array([-2.0, 0.0, 0.5, 0.5, 0.5])
-_PRECISION: Final = np.array([0.5, 2.0, 2.0, 2.0, 2.0])
+# Offset, then the weights of `signals.SIGNALS`: sceptical, and trusting leads before heights.
+PRIOR: Final = np.array([-2.0, 0.0, 0.5, 0.5, 0.5, 0.25, 0.25])
+_PRECISION: Final = np.array([0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0])
 _PLATT_PRECISION: Final = 4.0
 
 
