@@ -283,8 +283,8 @@ def test_leads_in_the_methods_own_order_agree_with_loops():
     for i in range(len(pairs)):
         for account, column in ((pairs.left, 4), (pairs.right, 5)):
             others = (account == account[i]) & (np.arange(len(pairs)) != i)
-            rival = max(*pairs.place[others].tolist(), scale.last, scale.last)
-            assert found[i, column] == pytest.approx(np.arcsinh(pairs.place[i] - rival), abs=1e-5)
+            rival = max(*pairs.own[others].tolist(), scale.last, scale.last)
+            assert found[i, column] == pytest.approx(np.arcsinh(pairs.own[i] - rival), abs=1e-5)
 
 
 def test_shortlist_leaves_out_what_is_known_and_what_was_rejected():

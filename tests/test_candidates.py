@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faiss
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,6 +25,25 @@ def test_exact_search_is_brute_force(n, m, k, seed):
     found = nearest_pairs(X, Y, k)
     assert set(map(tuple, found.pairs.tolist())) == brute_force(X, Y, k)
     assert found.recall == 1.0
+
+
+@pytest.mark.parametrize("exact_up_to", [10_000, 100])
+def test_the_number_of_threads_changes_no_bit(exact_up_to):
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(3906, 128)), rng.normal(size=(1118, 128))  # threads would split them unevenly
+    before = faiss.omp_get_max_threads()
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            faiss.omp_set_num_threads(threads)
+            found.append(nearest_pairs(X, Y, 10, exact_up_to=exact_up_to))
+    finally:
+        faiss.omp_set_num_threads(before)
+    for other in found[1:]:
+        assert np.array_equal(other.pairs, found[0].pairs)
+        assert other.recall == found[0].recall
+        for mine, first in zip(other.cosines, found[0].cosines, strict=True):
+            assert np.array_equal(mine, first, equal_nan=True)
 
 
 def test_the_recall_of_approximate_search_is_what_it_misses():

@@ -11,8 +11,9 @@ import pytest
 from graphs import communities, relabel
 from kedge_problems import QUICK, few_common_edges, planted
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
-from kedge import evaluate
+from kedge import evaluate, synth
 from kedge.config import resolve
 from kedge.embedding import network, sketched
 from kedge.link import prior
@@ -154,6 +155,26 @@ def test_without_a_turn_nearness_reaches_the_mixture_alone():
     assert (mixed.log_odds != plain.log_odds).nnz == 0
     assert mixed.weighed is not None
     assert mixed.weighed.nnz > plain.log_odds.nnz, "near accounts that evidence does not reach"
+
+
+def test_the_number_of_threads_changes_no_bit():
+    pair = synth.planted(1500, 1500, 1200, 6000, 6000, overlap=0.6, seed=0)
+    problem = Problem(pair.left, pair.right, pair.anchors[:300])
+    settings = resolve(
+        assignments=[
+            "method=kedge",
+            "pairing.use=yes",
+            "pairing.vectors=sketch",
+            "pairing.turns=2",
+            "evidence.form=sparse",
+        ]
+    )
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            found.append(METHODS["kedge"](problem, settings, 0).scores)
+    assert np.array_equal(found[0].indices, found[1].indices)
+    assert np.array_equal(found[0].data, found[1].data)
 
 
 def test_an_order_of_its_own_leaves_rejected_pairs_and_anchored_accounts_out():

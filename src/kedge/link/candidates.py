@@ -2,10 +2,14 @@
 
 Exact up to `EXACT_UP_TO` accounts on a side; beyond, an inverted file (IVF) looks into a share of its cells, and what
 it misses is measured against exact search on a sample. Never n × n: at most k (n_1 + n_2) pairs.
+
+Threads search for a block of accounts each, and a block is always the same size: a product of other shape is rounded
+otherwise, and evidence may make much of little. So the number of threads does not change the result.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +24,7 @@ EXACT_UP_TO: Final = 50_000
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
 _LOOKED_INTO = 0.1  # share of the cells that one question looks into, and
 _MOST_CELLS = 24  # at most so many: the largest networks would otherwise cost ten times the rest
+_BLOCK = 1024  # accounts that one thread searches for at a time
 
 
 @dataclass(frozen=True)
@@ -97,16 +102,39 @@ def nearest(asking: FloatArray, asked: FloatArray, k: int, exact_up_to: int = EX
     exact: Any = faiss.IndexFlatIP(asked.shape[1])
     exact.add(asked)
     if len(asked) <= exact_up_to:
-        cosines, places = exact.search(asking, k)
-        return Found(np.asarray(places), np.asarray(cosines), 1.0)
-    cells = max(int(np.sqrt(len(asked))), 1)
-    index: Any = faiss.IndexIVFFlat(exact.__class__(asked.shape[1]), asked.shape[1], cells, faiss.METRIC_INNER_PRODUCT)
-    index.cp.min_points_per_centroid = 1
-    index.train(asked)
-    index.add(asked)
-    index.nprobe = min(max(round(_LOOKED_INTO * cells), 1), _MOST_CELLS)
-    cosines, places = (np.asarray(found) for found in index.search(asking, k))
+        return Found(*_search(exact, asking, k), 1.0)
+    index = _cells(asked)
+    places, cosines = _search(index, asking, k)
     sample = np.linspace(0, len(asking) - 1, min(_SAMPLE, len(asking))).astype(np.int64)
-    truth = np.asarray(exact.search(asking[sample], k)[1])
+    truth, _ = _search(exact, asking[sample], k)
     hits = sum(len(np.intersect1d(mine, true)) for mine, true in zip(places[sample], truth, strict=True))
     return Found(places, cosines, hits / truth.size)
+
+
+def _cells(asked: FloatArray) -> Any:
+    """An inverted file of the vectors, made by one thread."""
+    import faiss
+
+    cells = max(int(np.sqrt(len(asked))), 1)
+    width = asked.shape[1]
+    index: Any = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, cells, faiss.METRIC_INNER_PRODUCT)
+    index.cp.min_points_per_centroid = 1
+    index.nprobe = min(max(round(_LOOKED_INTO * cells), 1), _MOST_CELLS)
+    # In a thread of its own: how many threads faiss may start is known to the thread that asks.
+    with ThreadPoolExecutor(1, initializer=faiss.omp_set_num_threads, initargs=(1,)) as alone:
+        alone.submit(index.train, asked).result()
+        alone.submit(index.add, asked).result()
+    return index
+
+
+def _search(index: Any, asking: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
+    """The places and cosines of the k nearest of each, [m, k]."""
+    import faiss
+
+    blocks = [asking[start : start + _BLOCK] for start in range(0, len(asking), _BLOCK)]
+    threads = max(1, min(faiss.omp_get_max_threads(), len(blocks)))
+    with ThreadPoolExecutor(threads, initializer=faiss.omp_set_num_threads, initargs=(1,)) as pool:
+        found = list(pool.map(lambda block: index.search(block, k), blocks))
+    nobody = (np.empty((0, k), np.float32), np.empty((0, k), np.int64))
+    cosines, places = (np.concatenate(parts) for parts in zip(nobody, *found, strict=True))
+    return places, cosines

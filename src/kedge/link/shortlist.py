@@ -20,7 +20,7 @@ _BLOCK = 1 << 16  # accounts asked for at a time
 class Shortlist:
     """Candidate pairs by left account, then by falling score, then by right account; all arrays [m].
 
-    `place` orders candidates as the method does, where that is not the order of `score` (alignment.strengths).
+    `own` orders candidates as the method does, where that is not the order of `score` (alignment.strengths).
     `n_left` and `n_right` count all accounts, `free_left` and `free_right` those without a known partner.
     """
 
@@ -31,7 +31,7 @@ class Shortlist:
     n_right: int
     free_left: int
     free_right: int
-    place: FloatArray | None = None
+    own: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -85,11 +85,11 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
     if len(problem.rejected):
         kept = ~problem.is_rejected(np.column_stack([left, right]))
         left, right, score = left[kept], right[kept], score[kept]
-    place = None
+    own: FloatArray | None = None
     if isinstance(alignment, SparseAlignment) and alignment.strengths is not None:
         strength = alignment.strength(np.column_stack([left, right]))
         known = np.isfinite(strength)
-        left, right, score, place = left[known], right[known], strength[known], score[known]
+        left, right, score, own = left[known], right[known], strength[known], score[known]
     order = np.lexsort((right, -score, left))
     return Shortlist(
         left=left[order],
@@ -99,5 +99,5 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
         n_right=n_right,
         free_left=int(free[0].sum()),
         free_right=int(free[1].sum()),
-        place=None if place is None else place[order],
+        own=None if own is None else own[order],
     )

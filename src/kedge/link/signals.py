@@ -52,8 +52,8 @@ def scale_of(lists: Sequence[Shortlist]) -> Scale:
     best = np.concatenate([_best_scores(pairs) for pairs in lists])
     low, middle, high = np.quantile(best, [0.25, 0.5, 0.75])
     spread = float(high - low) or float(np.std(score)) or 1.0
-    place = np.concatenate([[], *(pairs.place for pairs in lists if pairs.place is not None)])
-    last = _low(place) if len(place) else 0.0
+    own = np.concatenate([[], *(pairs.own for pairs in lists if pairs.own is not None)])
+    last = _low(own) if len(own) else 0.0
     return Scale(float(middle), spread, _low(score), last=last)
 
 
@@ -118,8 +118,7 @@ def _leads(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArra
 
 
 def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
-    """The signals of each candidate, [m, 6], in the order of `SIGNALS`; the last two are 0 where the method's own order is
-    that of its scores.
+    """The signals of each candidate, [m, 6], in the order of `SIGNALS`; the last two are 0 where scores are the order.
 
     A lead is the score minus the soft maximum of the rivals, so ten near rivals count for more than one; leads and
     scores go through asinh, since methods differ in how far their scores run out.
@@ -129,17 +128,15 @@ def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
     from_left = score / unit - _rivals(pairs.left, pairs.n_left, score, scale.floor, unit)
     from_right = score / unit - _rivals(pairs.right, pairs.n_right, score, scale.floor, unit)
     lead_left, lead_right = margins(pairs, -np.inf)
-    if pairs.place is None:
-        own_left = own_right = np.zeros(len(pairs))
-    else:
-        own_left, own_right = _leads(pairs, pairs.place, scale.last)
+    nothing = np.zeros(len(pairs))
+    own = (nothing, nothing) if pairs.own is None else _leads(pairs, pairs.own, scale.last)
     return np.column_stack(
         [
             np.arcsinh((score - scale.middle) / scale.spread),
             np.arcsinh(from_left),
             np.arcsinh(from_right),
             (lead_left > 0) & (lead_right > 0),
-            np.arcsinh(own_left),
-            np.arcsinh(own_right),
+            np.arcsinh(own[0]),
+            np.arcsinh(own[1]),
         ]
     )

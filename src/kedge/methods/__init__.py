@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 from kedge.alignment import Alignment
 from kedge.config import Config
+from kedge.threads import one_blas_thread
 from kedge.types import Problem
 from kedge.workshop import Shelf, Workshop
 
@@ -39,9 +40,10 @@ def _later(module: str) -> Method:
 
     def run(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Alignment:
         method: Any = import_module(f"kedge.methods.{module}").align
-        found: Alignment = (
-            method(problem, config, seed, workshop) if module in _WORKSHOP else method(problem, config, seed)
-        )
+        with one_blas_thread():
+            found: Alignment = (
+                method(problem, config, seed, workshop) if module in _WORKSHOP else method(problem, config, seed)
+            )
         return found
 
     return run
@@ -95,7 +97,10 @@ def trains(config: Config) -> bool:
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
     """What a method decides once for a problem, before it runs on it with more and fewer anchors."""
     module = evidenced(config.method)
-    settled: Config = config if module is None else module.settle(problem, config, seed, workshop)
+    if module is None:
+        return config
+    with one_blas_thread():
+        settled: Config = module.settle(problem, config, seed, workshop)
     return settled
 
 

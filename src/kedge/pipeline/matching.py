@@ -51,6 +51,7 @@ from kedge.store import (
     read_decisions,
     to_plain,
 )
+from kedge.threads import one_blas_thread
 from kedge.types import DECISIONS, Problem
 from kedge.workshop import Workshop
 
@@ -107,6 +108,7 @@ def calibrate(
     )
 
 
+@one_blas_thread()
 def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> Solution:
     """Match two networks in memory."""
     progress = progress or Silent()
@@ -129,6 +131,7 @@ def match(inputs: Inputs, config: Config, progress: Progress | None = None) -> S
     return solution
 
 
+@one_blas_thread()
 def match_to_run(
     inputs: Inputs, directory: Path, config: Config, *, force: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
