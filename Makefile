@@ -38,7 +38,7 @@ screenshots: $(STAMP) $(BROWSER)
 # partitioned.py wants a network of yours; docs/scaling.md has the words.
 BENCHMARKS := startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
-	accuracy few_anchors few_anchors_large settled prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
+	accuracy few_anchors few_anchors_large settled noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
 	report_size review_speed review_kills review_fuzz review_order
 bench: $(STAMP) $(BROWSER)

@@ -267,6 +267,28 @@ def test_the_choice_needs_enough_anchors_and_small_networks() -> None:
     assert choose(problem, EvidenceConfig(), 0) in FORMS
 
 
+@pytest.mark.parametrize(
+    ("dense", "runs", "form"), [(0.9, 2, "dense"), (0.1, 2, "sparse"), (0.5, 6, "sparse"), (0.52, 6, "dense")]
+)
+def test_the_choice_asks_no_more_anchors_than_it_takes(
+    monkeypatch: pytest.MonkeyPatch, dense: float, runs: int, form: str
+) -> None:
+    """Held-back anchors have reciprocal ranks of `dense` by the dense form and of 0.5 by the sparse one, give or take
+    0.3."""
+    problem, _ = planted(n=100, anchors=90, seed=3)
+    tried = []
+
+    def ranks(scores: Evidence, held: np.ndarray) -> np.ndarray:
+        tried.append(scores)
+        alternating = np.resize([0.3, -0.3], len(held))
+        return dense + alternating if scores.balanced else np.full(len(held), 0.5)
+
+    monkeypatch.setattr("kedge.link.choice.ranking_scores", lambda evidence: evidence)
+    monkeypatch.setattr("kedge.link.choice.reciprocal_ranks", ranks)
+    assert choose(problem, EvidenceConfig(), 0) == form
+    assert len(tried) == runs
+
+
 @pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "hits1", "mrr"),

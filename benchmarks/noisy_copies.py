@@ -1,0 +1,137 @@
+"""Small networks that overlap fully: kedge's matches beside seeded graph matching (FAQ), on copies of real networks.
+
+    python benchmarks/noisy_copies.py [--accounts 1000] [--known 0.2] [--seeds 1] [NETWORK ...]
+
+A sample of a real network (accounts that a random walk meets) and a renumbered copy of it each lose a share of their
+edges; `known` of the accounts are anchors. `matched` is the share of the others whose assigned partner is right, by
+`kedge match`'s own decisions and by FAQ; `calibrated` what the calibration error (ECE) is; precision and recall are of
+the pairs called a match. CPU seconds of kedge have calibration and decisions in them. The last lines are means.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+from shared_pairs import ROOT, match_greedily
+
+from kedge import evaluate
+from kedge.config import Config
+from kedge.ingest import read_network
+from kedge.link.decide import decide
+from kedge.methods import METHODS, settle
+from kedge.pipeline.matching import calibrate
+from kedge.types import IntArray, Network, Problem
+from kedge.workshop import MemoryShelf, Workshop
+
+NETWORKS = (
+    "fb100-haverford76",
+    "gemsec-fb-tvshow",
+    "gemsec-fb-politician",
+    "ego-facebook",
+    "email-enron",
+    "soc-slashdot0902",
+)
+LOSSES = ((0.0, 0.05), (0.0, 0.3), (0.3, 0.3))  # shares of the edges that the left and the right network lose
+COLUMNS = ("hits1", "mrr", "matched", "faq", "ece", "precision", "recall", "cpu", "faq_cpu")
+
+
+def sample(network: Network, accounts: int, rng: np.random.Generator) -> IntArray:
+    """Edges [m, 2] among the accounts that a random walk meets first; now and then it starts again from one of them."""
+    A = network.adjacency
+    met = {int(rng.integers(network.n)): 0}
+    here = next(iter(met))
+    while len(met) < min(accounts, network.n):
+        around = A.indices[A.indptr[here] : A.indptr[here + 1]]
+        walks = len(around) and rng.random() > 0.1
+        here = int(rng.choice(around)) if walks else int(rng.choice(list(met)))
+        met.setdefault(here, len(met))
+    chosen = np.array(list(met))
+    part = A[chosen][:, chosen].tocoo()
+    edges = np.column_stack([part.row, part.col])
+    return edges[edges[:, 0] < edges[:, 1]]
+
+
+def noisy_copies(edges: IntArray, losses: tuple[float, float], known: float, seed: int) -> tuple[Problem, IntArray]:
+    """The problem and the partners to find."""
+    rng = np.random.default_rng(seed)
+    n = int(edges.max()) + 1
+    kept = [edges[rng.random(len(edges)) >= loss] for loss in losses]
+    number = rng.permutation(n)
+    pairs = rng.permutation(np.column_stack([np.arange(n), number]))
+    anchors, test = np.split(pairs, [int(known * n)])
+    return Problem(Network.from_edges(kept[0], n), Network.from_edges(number[kept[1]], n), anchors), test
+
+
+def measure(problem: Problem, test: IntArray) -> dict[str, float]:
+    began = time.process_time()
+    workshop = Workshop(MemoryShelf())
+    config = settle(problem, Config(), 0, workshop)
+    alignment = METHODS["kedge"](problem, config, 0, workshop)
+    calibrator = calibrate(problem, config, workshop=workshop)
+    matches = decide(problem, alignment, calibrator, config)
+    seconds = time.process_time() - began
+    partner = np.full(problem.left.n, -1)
+    partner[test[:, 0]] = test[:, 1]
+    asked = (matches.rank == 1) & (partner[matches.left] >= 0)
+    given = np.clip(matches.probability / matches.counterpart, 0, 1)
+    called = evaluate.decisions(matches.partners("match"), test)
+    began = time.process_time()
+    faq = METHODS["faq"](problem, Config(method="faq"), 0)
+    faq_seconds = time.process_time() - began
+    ranked = evaluate.ranking(alignment, test)
+    error = evaluate.calibration_error(given[asked], matches.right[asked] == partner[matches.left[asked]])
+    return {
+        "hits1": ranked["hits1"],
+        "mrr": ranked["mrr"],
+        "matched": evaluate.decisions(matches.partners(), test)["matched_hits1"] or 0.0,
+        "faq": evaluate.decisions(match_greedily(faq), test)["matched_hits1"] or 0.0,
+        "ece": float("nan") if error is None else error,
+        "precision": float("nan") if called["precision"] is None else called["precision"],
+        "recall": called["recall"] or 0.0,
+        "cpu": seconds,
+        "faq_cpu": faq_seconds,
+    }
+
+
+def line(name: str, row: dict[str, float]) -> None:
+    cells = (f"{row[column]:9.{1 if 'cpu' in column else 3}f}" for column in COLUMNS)
+    print(f"{name:32}" + " ".join(cells), flush=True)
+
+
+def mean(rows: list[dict[str, float]]) -> dict[str, float]:
+    return {column: float(np.nanmean([row[column] for row in rows])) for column in COLUMNS}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("networks", nargs="*", default=NETWORKS)
+    parser.add_argument("--accounts", type=int, default=1000)
+    parser.add_argument("--known", type=float, default=0.2)
+    parser.add_argument("--seeds", type=int, default=1)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"{'network, edges lost':32}" + " ".join(f"{column:>9}" for column in COLUMNS))
+    found: dict[tuple[float, float], list[dict[str, float]]] = {loss: [] for loss in LOSSES}
+    for name in asked.networks:
+        file = ROOT.parent / "singles" / name / "edges.tsv"
+        if not file.exists():
+            print(f"{name}: skipped, not under {ROOT.parent} (set KEDGE_DATA)")
+            continue
+        network, _ = read_network(file)
+        for losses in LOSSES:
+            rows = []
+            for seed in range(asked.seeds):
+                edges = sample(network, asked.accounts, np.random.default_rng(seed))
+                rows.append(measure(*noisy_copies(edges, losses, asked.known, seed)))
+            found[losses].append(mean(rows))
+            line(f"{name} {losses[0]:g} {losses[1]:g}", found[losses][-1])
+    for losses, rows in found.items():
+        if rows:
+            line(f"mean {losses[0]:g} {losses[1]:g}", mean(rows))
+
+
+if __name__ == "__main__":
+    main()
