@@ -17,29 +17,23 @@ import time
 import numpy as np
 from shared_pairs import ROOT, load
 
-from kedge.alignment import Alignment
 from kedge.config import Config
 from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro
-from kedge.link.calibrate import calibrate
 from kedge.link.decide import choose_threshold, decide
-from kedge.methods import METHODS
-from kedge.types import FloatArray, Problem
+from kedge.methods import METHODS, settle
+from kedge.pipeline.matching import calibrate
+from kedge.types import FloatArray
+from kedge.workshop import MemoryShelf, Workshop
 
 
 def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, float | None]:
     split, problem, test = load(name, asked)
-    config = Config(method=method, seed=seed)
-
-    def run(p: Problem, s: int) -> Alignment:
-        return METHODS[method](p, config, s)
-
+    workshop = Workshop(MemoryShelf())
     start = time.process_time()
-    alignment = run(problem, seed)
+    config = settle(problem, Config(method=method, seed=seed), seed, workshop)
+    alignment = METHODS[method](problem, config, seed, workshop)
     scored = time.process_time()
-    settings = config.decide
-    calibrator = calibrate(
-        problem, run, share=settings.holdout, folds=settings.folds, candidates=config.candidates, seed=seed
-    )
+    calibrator = calibrate(problem, config, workshop=workshop)
     matches = decide(problem, alignment, calibrator, config)
     end = time.process_time()
 
