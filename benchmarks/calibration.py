@@ -12,49 +12,36 @@ the default threshold, `matched` is matched_hits1 of the whole assignment, `+cpu
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, match_as_settled
 
 from kedge.config import Config
 from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro
-from kedge.link.decide import choose_threshold, decide
-from kedge.methods import METHODS, settle
-from kedge.pipeline.matching import calibrate
-from kedge.types import FloatArray
-from kedge.workshop import MemoryShelf, Workshop
+from kedge.link.decide import choose_threshold
+from kedge.methods import METHODS
 
 
 def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, float | None]:
     split, problem, test = load(name, asked)
-    workshop = Workshop(MemoryShelf())
-    start = time.process_time()
-    config = settle(problem, Config(method=method, seed=seed), seed, workshop)
-    alignment = METHODS[method](problem, config, seed, workshop)
-    scored = time.process_time()
-    calibrator = calibrate(problem, config, workshop=workshop)
-    matches = decide(problem, alignment, calibrator, config)
-    end = time.process_time()
-
+    made = match_as_settled(problem, Config(method=method, seed=seed))
+    matches, calibrator, alignment = made.matches, made.calibrator, made.alignment
+    given, right = made.leaders(problem, test)
     partner = np.full(problem.left.n, -1)
     partner[test[:, 0]] = test[:, 1]
     best = matches.rank == 1
-    of_test = best & (partner[matches.left] >= 0)
-    right = partner[matches.left] == matches.right
-    given: FloatArray = matches.probability / matches.counterpart
     decided = decisions(matches.partners("match"), test)
     true, false = balanced_pairs(test, problem.right.n, problem.anchors, np.random.default_rng(seed))
     said = [calibrator.says_link(problem, alignment, pairs) for pairs in (true, false)]
-    threshold = choose_threshold(calibrator, matches.probability[matches.assigned], config)
+    threshold = choose_threshold(calibrator, matches.probability[matches.assigned], made.config)
     for note in calibrator.notes:
         print(f"# {name} {split}: {note}")
     return {
         "held-out": calibrator.validated,
-        "acc": float(right[of_test].mean()),
-        "said": float(given[of_test].mean()),
-        "ECE": calibration_error(given[of_test], right[of_test]),
-        "all": calibration_error(matches.probability[best], right[best]),
+        "acc": float(right.mean()),
+        "said": float(given.mean()),
+        "ECE": calibration_error(given, right),
+        "all": calibration_error(matches.probability[best], (partner[matches.left] == matches.right)[best]),
         "share": calibrator.counterpart.share,
         "threshold": threshold,
         "matches": len(matches.partners("match")),
@@ -62,8 +49,8 @@ def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, f
         "recall": decided["recall"],
         "matched": decisions(matches.partners(), test)["matched_hits1"],
         "macroF1": macro(said[0], said[1])["macro_f1"],
-        "cpu": scored - start,
-        "+cpu": end - scored,
+        "cpu": made.seconds[0],
+        "+cpu": made.seconds[1],
     }
 
 

@@ -4,8 +4,8 @@
 
 A sample of a real network (accounts that a random walk meets) and a renumbered copy of it each lose a share of their
 edges; `known` of the accounts are anchors. `matched` is the share of the others whose assigned partner is right, by
-`kedge match`'s own decisions and by FAQ; `calibrated` what the calibration error (ECE) is; precision and recall are of
-the pairs called a match. CPU seconds of kedge have calibration and decisions in them. The last lines are means.
+`kedge match`'s own decisions and by FAQ; `ece` is the calibration error; precision and recall are of the pairs called a
+match. CPU seconds of kedge have calibration and decisions in them. The last lines are means.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ import time
 import warnings
 
 import numpy as np
-from shared_pairs import ROOT, match_greedily
+from scipy.sparse.csgraph import connected_components
+from shared_pairs import ROOT, match_as_settled, match_greedily
 
 from kedge import evaluate
 from kedge.config import Config
 from kedge.ingest import read_network
-from kedge.link.decide import decide
-from kedge.methods import METHODS, settle
-from kedge.pipeline.matching import calibrate
+from kedge.methods import METHODS
 from kedge.types import IntArray, Network, Problem
-from kedge.workshop import MemoryShelf, Workshop
 
 NETWORKS = (
     "fb100-haverford76",
@@ -41,9 +39,11 @@ COLUMNS = ("hits1", "mrr", "matched", "faq", "ece", "precision", "recall", "cpu"
 def sample(network: Network, accounts: int, rng: np.random.Generator) -> IntArray:
     """Edges [m, 2] among the accounts that a random walk meets first; now and then it starts again from one of them."""
     A = network.adjacency
-    met = {int(rng.integers(network.n)): 0}
-    here = next(iter(met))
-    while len(met) < min(accounts, network.n):
+    component = connected_components(A, directed=False)[1]
+    largest = np.flatnonzero(component == np.bincount(component).argmax())
+    here = int(rng.choice(largest))
+    met = {here: 0}
+    while len(met) < min(accounts, len(largest)):
         around = A.indices[A.indptr[here] : A.indptr[here + 1]]
         walks = len(around) and rng.random() > 0.1
         here = int(rng.choice(around)) if walks else int(rng.choice(list(met)))
@@ -66,34 +66,25 @@ def noisy_copies(edges: IntArray, losses: tuple[float, float], known: float, see
 
 
 def measure(problem: Problem, test: IntArray) -> dict[str, float]:
-    began = time.process_time()
-    workshop = Workshop(MemoryShelf())
-    config = settle(problem, Config(), 0, workshop)
-    alignment = METHODS["kedge"](problem, config, 0, workshop)
-    calibrator = calibrate(problem, config, workshop=workshop)
-    matches = decide(problem, alignment, calibrator, config)
-    seconds = time.process_time() - began
-    partner = np.full(problem.left.n, -1)
-    partner[test[:, 0]] = test[:, 1]
-    asked = (matches.rank == 1) & (partner[matches.left] >= 0)
-    given = np.clip(matches.probability / matches.counterpart, 0, 1)
-    called = evaluate.decisions(matches.partners("match"), test)
+    made = match_as_settled(problem, Config())
+    given, right = made.leaders(problem, test)
+    called = evaluate.decisions(made.matches.partners("match"), test)
     began = time.process_time()
     faq = METHODS["faq"](problem, Config(method="faq"), 0)
     faq_seconds = time.process_time() - began
-    ranked = evaluate.ranking(alignment, test)
-    error = evaluate.calibration_error(given[asked], matches.right[asked] == partner[matches.left[asked]])
-    return {
+    ranked = evaluate.ranking(made.alignment, test)
+    found = {
         "hits1": ranked["hits1"],
         "mrr": ranked["mrr"],
-        "matched": evaluate.decisions(matches.partners(), test)["matched_hits1"] or 0.0,
-        "faq": evaluate.decisions(match_greedily(faq), test)["matched_hits1"] or 0.0,
-        "ece": float("nan") if error is None else error,
-        "precision": float("nan") if called["precision"] is None else called["precision"],
-        "recall": called["recall"] or 0.0,
-        "cpu": seconds,
+        "matched": evaluate.decisions(made.matches.partners(), test)["matched_hits1"],
+        "faq": evaluate.decisions(match_greedily(faq), test)["matched_hits1"],
+        "ece": evaluate.calibration_error(given, right),
+        "precision": called["precision"],
+        "recall": called["recall"],
+        "cpu": sum(made.seconds),
         "faq_cpu": faq_seconds,
     }
+    return {name: float("nan") if value is None else float(value) for name, value in found.items()}
 
 
 def line(name: str, row: dict[str, float]) -> None:

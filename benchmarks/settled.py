@@ -73,9 +73,8 @@ def read(name: str) -> tuple[Problem, IntArray]:
     return Problem(pair.left, pair.right, known), test[:ASKED]
 
 
-def figures(problem: Problem, test: IntArray, config: Config, began: float | None = None) -> str:
-    began = time.process_time() if began is None else began
-    alignment = METHODS["kedge"](problem, config, 0, Workshop(MemoryShelf()))
+def figures(problem: Problem, test: IntArray, config: Config, workshop: Workshop, began: float) -> str:
+    alignment = METHODS["kedge"](problem, config, 0, workshop)
     seconds = time.process_time() - began
     found = evaluate.ranking(alignment, test)
     return f"{found['hits1']:.3f} / {found['mrr']:.3f} ({seconds:.1f} s)"
@@ -94,13 +93,19 @@ def main() -> None:
             continue
         problem, test = read(name)
         alone, prior = (
-            figures(problem, test, resolve(assignments=["method=kedge", "pairing.vectors=sketch", *given]))
+            figures(
+                problem,
+                test,
+                resolve(assignments=["method=kedge", "pairing.vectors=sketch", *given]),
+                Workshop(MemoryShelf()),
+                time.process_time(),
+            )
             for given in (["pairing.use=no"], ["pairing.use=yes", "pairing.turns=1"])
         )
         listener = Listener()
         began = time.process_time()
-        settled = settle(problem, auto, 0, Workshop(MemoryShelf(), listener))
-        chosen = figures(problem, test, settled, began)
+        workshop = Workshop(MemoryShelf(), listener)
+        chosen = figures(problem, test, settle(problem, auto, 0, workshop), workshop, began)
         print(f"{name}: {problem.left.n} and {problem.right.n} accounts, {len(problem.anchors)} anchors")
         for said in listener.said:
             print(f"  {said}")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
+from kedge.alignment import Alignment, SparseAlignment
+from kedge.config import Config
 from kedge.link.assign import assign
-from kedge.types import IntArray, Network, Problem
+from kedge.link.calibrate import Calibrator
+from kedge.link.decide import decide
+from kedge.methods import METHODS, settle
+from kedge.pipeline.matching import calibrate
+from kedge.types import BoolArray, FloatArray, IntArray, Matches, Network, Problem
+from kedge.workshop import MemoryShelf, Workshop
 
 ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "pairs"
 
@@ -41,6 +49,38 @@ def load(name: str, split: str | None = None) -> tuple[str, Problem, IntArray]:
         for part in ("train", "test")
     )
     return split, Problem(networks[0], networks[1], train), test
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What `kedge match` makes of a problem, and the CPU seconds of scoring and of calibrating and deciding."""
+
+    config: Config
+    alignment: Alignment
+    calibrator: Calibrator
+    matches: Matches
+    seconds: tuple[float, float]
+
+    def leaders(self, problem: Problem, test: IntArray) -> tuple[FloatArray, BoolArray]:
+        """Of the most probable candidate of each test account: its probability, given that the account has a
+        counterpart, as test accounts do, and whether it is right."""
+        partner = np.full(problem.left.n, -1)
+        partner[test[:, 0]] = test[:, 1]
+        asked = (self.matches.rank == 1) & (partner[self.matches.left] >= 0)
+        given = np.clip(self.matches.probability / self.matches.counterpart, 0, 1)
+        return given[asked], self.matches.right[asked] == partner[self.matches.left[asked]]
+
+
+def match_as_settled(problem: Problem, config: Config) -> Matched:
+    """As `kedge match` does, in memory: what is left open is settled once."""
+    workshop = Workshop(MemoryShelf())
+    began = time.process_time()
+    config = settle(problem, config, config.seed, workshop)
+    alignment = METHODS[config.method](problem, config, config.seed, workshop)
+    scored = time.process_time()
+    calibrator = calibrate(problem, config, workshop=workshop)
+    matches = decide(problem, alignment, calibrator, config)
+    return Matched(config, alignment, calibrator, matches, (scored - began, time.process_time() - scored))
 
 
 def match_greedily(alignment: SparseAlignment) -> dict[int, int]:

@@ -230,14 +230,16 @@ def lifted(method, lift):
     return run
 
 
-def test_an_order_that_knows_no_more_changes_no_probability_much():
+def test_an_order_that_knows_no_more_makes_probabilities_no_better_and_no_worse():
     problem, method, test = planted(6)
-    plain, pairs, _, _ = judged(problem, method, test)
-    other, same, _, _ = judged(problem, lifted(method, lambda _, scores: 0.5 * (scores.data > 2)), test)
-    assert (pairs.left == same.left).all()
-    assert (pairs.right == same.right).all()
-    assert (pairs.score == same.score).all(), "strengths are what candidates score"
-    assert abs(plain.probability(pairs) - other.probability(same)).mean() < 0.02
+    losses = []
+    for heard in (method, lifted(method, lambda _, scores: 0.5 * (scores.data > 2))):
+        calibrator, pairs, true, asked = judged(problem, heard, test)
+        said = np.clip(calibrator.given_counterpart(pairs)[asked], 1e-9, 1 - 1e-9)
+        losses.append(-np.where(true[asked], np.log(said), np.log1p(-said)).mean())
+        best = pairs.rank == 1
+        assert calibration_error(calibrator.given_counterpart(pairs)[best], true[best]) < 0.05
+    assert losses[1] == pytest.approx(losses[0], rel=0.05)
 
 
 def test_an_order_that_knows_more_is_heard():
@@ -279,12 +281,13 @@ def test_leads_in_the_methods_own_order_agree_with_loops():
     problem, method, _ = planted(7, n=60, anchors=0)
     pairs = shortlist(problem, lifted(method, lambda _, scores: np.sin(np.arange(scores.nnz)))(problem, 0), 10)
     scale = scale_of([pairs])
+    assert scale.last == pytest.approx(np.quantile(pairs.own_order, 0.01))
     found = signals(pairs, scale)
     for i in range(len(pairs)):
         for account, column in ((pairs.left, 4), (pairs.right, 5)):
             others = (account == account[i]) & (np.arange(len(pairs)) != i)
-            rival = max(*pairs.own[others].tolist(), scale.last, scale.last)
-            assert found[i, column] == pytest.approx(np.arcsinh(pairs.own[i] - rival), abs=1e-5)
+            rival = max(*pairs.own_order[others].tolist(), scale.last, scale.last)
+            assert found[i, column] == pytest.approx(np.arcsinh(pairs.own_order[i] - rival), abs=1e-5)
 
 
 def test_shortlist_leaves_out_what_is_known_and_what_was_rejected():

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import faiss
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kedge.link import candidates
 from kedge.link.candidates import each_once, nearest_pairs
+from kedge.threads import one_blas_thread
 
 
 def brute_force(X: np.ndarray, Y: np.ndarray, k: int) -> set[tuple[int, int]]:
@@ -28,7 +33,7 @@ def test_exact_search_is_brute_force(n, m, k, seed):
 
 
 @pytest.mark.parametrize("exact_up_to", [10_000, 100])
-def test_the_number_of_threads_changes_no_bit(exact_up_to):
+def test_the_number_of_threads_changes_no_bit(monkeypatch, exact_up_to):
     rng = np.random.default_rng(1)
     X, Y = rng.normal(size=(3906, 128)), rng.normal(size=(1118, 128))  # threads would split them unevenly
     before = faiss.omp_get_max_threads()
@@ -36,6 +41,7 @@ def test_the_number_of_threads_changes_no_bit(exact_up_to):
     try:
         for threads in (1, 2, 3):
             faiss.omp_set_num_threads(threads)
+            monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
             found.append(nearest_pairs(X, Y, 10, exact_up_to=exact_up_to))
     finally:
         faiss.omp_set_num_threads(before)
@@ -44,6 +50,19 @@ def test_the_number_of_threads_changes_no_bit(exact_up_to):
         assert other.recall == found[0].recall
         for mine, first in zip(other.cosines, found[0].cosines, strict=True):
             assert np.array_equal(mine, first, equal_nan=True)
+
+
+def test_the_search_keeps_its_threads_where_blas_has_one(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        candidates, "ThreadPoolExecutor", lambda n, **more: asked.append(n) or ThreadPoolExecutor(n, **more)
+    )
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 2)
+    X = np.random.default_rng(2).normal(size=(3000, 8))
+    for _ in range(2):
+        with one_blas_thread():
+            nearest_pairs(X, X, 3)
+    assert asked == [2] * 4
 
 
 def test_the_recall_of_approximate_search_is_what_it_misses():

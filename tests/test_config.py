@@ -81,6 +81,20 @@ def test_an_unknown_preset_names_the_known_ones():
         resolve("papper")
 
 
+@pytest.mark.parametrize(
+    ("assignments", "words"),
+    [
+        (["pairing.use=yes", "pairing.turns=0"], "pairing.use = no"),
+        (["pairing.turns=0"], "pairing.use = no"),
+        (["pairing.mixture=[1, 1, 1, 1, 1, 1]"], "pairing.use = yes"),
+        (["pairing.use=yes", "pairing.mixture=[1, 1]"], "give six, or none"),
+    ],
+)
+def test_settings_that_contradict_each_other_are_refused(assignments, words):
+    with pytest.raises(KedgeError, match=words):
+        resolve(assignments=assignments)
+
+
 def test_differences_are_named():
     old, new = resolve().model_dump(), resolve(assignments=["seed=3"]).model_dump()
     assert differences(old, new) == ["seed: 0 -> 3"]

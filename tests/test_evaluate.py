@@ -76,6 +76,16 @@ def test_a_sample_of_the_true_pairs_tells_how_many_assignments_are_right():
         assert found["precision"] == pytest.approx(0.8 if share == 1 else 0.68, abs=0.02), "wrong ones are seen twice"
 
 
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_a_samples_two_precisions_have_the_truth_between_them_where_accounts_have_no_partner(share):
+    n = 20_000
+    # Half of the assignments are right; the others join an account with a partner to one that has none.
+    assigned = {u: u if u < n // 2 else u + n for u in range(n)}
+    everyone = np.column_stack([np.arange(n)] * 2)
+    found = decisions(assigned, np.random.default_rng(0).permutation(everyone)[: int(share * n)])
+    assert found["precision"] - 0.03 < 0.5 < found["sample_precision"]
+
+
 def test_calibration_error_by_hand():
     probability = np.array([0.9, 0.9, 0.1, 0.1])
     assert calibration_error(probability, np.array([True, True, False, False])) == pytest.approx(0.1)

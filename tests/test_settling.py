@@ -99,10 +99,11 @@ def test_one_fold_is_enough_to_see_that_nothing_is_gained(monkeypatch, gain, run
 
 
 def settle_with_ranks(
-    monkeypatch, anchors: int, mixed: float, prior: float = 0.2, spread: float = 0.0
+    monkeypatch, anchors: int, mixed: float, prior: float = 0.2, spread: float = 0.0, promise_spread: float = 0.0
 ) -> tuple[PairingConfig, list[str]]:
     """What is settled, and what was tried, where held-back anchors have reciprocal ranks that the test sets: 0.1 by
-    evidence, `prior` with its prior, give or take `spread`, `mixed` weighed anew."""
+    evidence, `prior` with its prior, give or take `spread`, `mixed` weighed anew, the first time give or take
+    `promise_spread`."""
     tried = []
 
     def ranks(trial):
@@ -113,19 +114,28 @@ def settle_with_ranks(
         tried.append("fold")
         return settling._Trial(problem, problem.anchors[fold], 0.1, None)
 
-    def placed(trial, *_):
+    def asked(trial, *_):
         tried.append("mixture")
         return trial
 
+    def mixed_ranks(trials, _):
+        count = sum(len(trial.held) for trial in trials)
+        return mixed + np.resize([1.0, -1.0], count) * (promise_spread if tried.count("mixture") == 1 else 0.0)
+
+    def fit(trials):
+        tried.extend(f"fitted at {trial.heard}" for trial in trials)
+        return (1.0,) * 6
+
     monkeypatch.setattr(settling, "_hold_back", hold_back)
-    monkeypatch.setattr(settling, "_placed", placed)
+    monkeypatch.setattr(settling, "_placed", lambda trial, *_: trial)
+    monkeypatch.setattr(settling, "_asked", asked)
     monkeypatch.setattr(settling, "_with_prior", lambda trial, *_: replace(trial, heard=prior))
     monkeypatch.setattr(settling, "_choices", lambda trial: trial)
     monkeypatch.setattr(
         settling, "_ranks", lambda trials: np.concatenate([ranks(t) + np.zeros(len(t.held)) for t in trials])
     )
-    monkeypatch.setattr(settling, "_mixed_ranks", lambda trials, _: np.full(sum(len(t.held) for t in trials), mixed))
-    monkeypatch.setattr(settling, "fit_mixture", lambda _: (1.0,) * 6)
+    monkeypatch.setattr(settling, "_mixed_ranks", mixed_ranks)
+    monkeypatch.setattr(settling, "fit_mixture", fit)
     same = np.column_stack([np.arange(anchors)] * 2)
     ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
     settled = settle(Problem(ring, ring, same), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
@@ -169,9 +179,27 @@ def test_a_gain_has_to_be_worth_its_cost(monkeypatch):
 
 @pytest.mark.parametrize(("prior", "turns"), [(0.1, 0), (0.2, 1)])
 def test_a_mixture_goes_without_the_prior_where_that_gains_nothing(monkeypatch, prior, turns):
-    settled, _ = settle_with_ranks(monkeypatch, 900, mixed=0.3, prior=prior)
+    settled, tried = settle_with_ranks(monkeypatch, 900, mixed=0.3, prior=prior)
     assert len(settled.mixture) == 6
     assert settled.turns == turns
+    assert tried[-1] == f"fitted at {prior}", "it learns from what it will weigh"
+
+
+def test_a_promise_need_not_be_certain(monkeypatch):
+    settled, tried = settle_with_ranks(monkeypatch, 210, mixed=0.15, promise_spread=0.9)
+    assert tried.count("fold") == 3, "0.05 promised, give or take 0.11"
+    assert settled.use == "yes"
+
+
+def test_near_accounts_are_searched_for_once_a_trial(monkeypatch):
+    """Three folds, and with the prior heard each of them anew where the mixture weighs it."""
+    searched = []
+    search = settling.near_ones
+    monkeypatch.setattr(settling, "near_ones", lambda *a: searched.append(id(a[1])) or search(*a))
+    problem, _ = few_common_edges(210)
+    settled = settle(problem, resolve(assignments=[*QUICK, "pairing.enough=1"]), 0)
+    assert settled.pairing.mixture
+    assert len(searched) == 3 * (1 + settled.pairing.turns)
 
 
 def test_most_of_very_many_anchors_stay_in_a_trial():
@@ -189,11 +217,16 @@ def test_a_mixture_that_promises_less_than_the_prior_keeps_is_not_tried(monkeypa
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
-    [(["pairing.use=yes"], True), (["pairing.use=no"], False), (["pairing.use=yes", "pairing.vectors=mgcn"], False)],
+    ("settings", "turns"),
+    [
+        (["pairing.use=yes"], 3),
+        (["pairing.use=yes", "pairing.turns=0", "pairing.mixture=[1, 1, 1, 1, 1, 1]"], 1),
+        (["pairing.use=no"], 0),
+        (["pairing.use=yes", "pairing.vectors=mgcn"], 0),
+    ],
 )
-def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, told):
-    """Six runs of three turns; training is told of by its own progress."""
+def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, turns):
+    """Six runs of so many turns; a mixture alone searches once too; training is told of by its own progress."""
     said = []
     listener = Silent()
     listener.note = said.append
@@ -202,8 +235,8 @@ def test_what_turns_cost_is_told_where_it_is_much(monkeypatch, settings, told):
     assert said == [], "small networks take seconds"
     monkeypatch.setattr(check, "_TURN_PER_ACCOUNT", 1.0)
     matching._tell_turns(planted(30), config, 30, listener)
-    assert bool(said) == told
-    if told:
+    assert bool(said) == bool(turns)
+    if turns:
         found = re.fullmatch(r"embeddings are used: the rest will take roughly ([\d,]+) CPU seconds and .* MB", said[0])
         seconds = float(found[1].replace(",", ""))
-        assert seconds == pytest.approx(6 * 3 * 240, rel=0.01)
+        assert seconds == pytest.approx(6 * turns * 240, rel=0.01)

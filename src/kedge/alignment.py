@@ -64,7 +64,7 @@ class SparseAlignment:
     """Scores of candidate pairs only, n_1 × n_2; pairs that are not stored tie with each other, below all.
 
     A method may lift some pairs to the top of their lists, which ranks well but hides how strongly it believes in each.
-    It gives that as `strengths`, for the same candidates; probabilities are then estimated from them. `vectors` say
+    It gives that as `strengths`, for the same candidates; probabilities are then estimated from both. `vectors` say
     where accounts stand, of pairs that are no candidates too.
     """
 

@@ -91,8 +91,10 @@ def decisions(assigned: Mapping[int, int], test: IntArray) -> dict[str, float | 
     `matched_hits1`: share of test pairs whose left account is assigned its true partner. `precision`: share of
     right ones among the assignments that touch a test account; an assignment that joins two accounts of
     different test pairs is one wrong assignment. That is right where `test` has all true pairs. Where it has a sample
-    of them, a wrong assignment has two accounts to be noticed by and a right one but one pair, so that `precision`
-    comes out too low; `sample_precision` counts an assignment half for each of its accounts in the sample.
+    of them, a wrong assignment may have two accounts to be noticed by and a right one has but one pair, so that
+    `precision` comes out too low; `sample_precision` counts an assignment half for each of its accounts in the sample.
+    That is right where everybody has a partner, and too high where wrong assignments join accounts that have none: the
+    truth of a sample lies between the two.
     """
     test = as_pairs(test)
     if len(test) == 0:

@@ -6,7 +6,9 @@ Beliefs rest on beliefs, so that a last digit can decide between accounts that l
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 __all__ = ["one_blas_thread", "one_thread"]
 
@@ -24,13 +26,29 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+_entered = 0  # how many are inside of `one_blas_thread`: the limit is the process's, not a thread's
+_lock = threading.Lock()
+_limits: Any = None
+
+
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """numpy's, scipy's and faiss's matrix products with one thread, where another number would split them otherwise.
+    """numpy's and scipy's matrix products with one thread, where another number would split them otherwise.
 
-    What takes long has threads of its own: evidence and the search for near accounts share out whole accounts.
+    What takes long has threads of its own: evidence and the search for near accounts share out whole accounts. As many
+    as before when the last one leaves, whichever thread of the process that is.
     """
+    global _entered, _limits
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1, user_api="blas"):
+    with _lock:
+        if _entered == 0:
+            _limits = threadpool_limits(limits=1, user_api="blas")
+        _entered += 1
+    try:
         yield
+    finally:
+        with _lock:
+            _entered -= 1
+            if _entered == 0:
+                _limits.restore_original_limits()

@@ -147,7 +147,7 @@ def _print_metrics(metrics: dict[str, Any]) -> None:
         "matched_hits1": "assigned their true partner",
         "precision": "of all assigned pairs, right",
         "match_precision": "of the pairs called a match, right",
-        "match_sample_precision": "the same, if only some of the true pairs were held out",
+        "match_sample_precision": "the same at most, if only some of the true pairs were held out",
         "match_recall": "of the held-out pairs, called a match",
         "macro_f1": "Macro-F1, true against random pairs",
         "ece": "calibration error (ECE)",

@@ -76,6 +76,8 @@ class PairingConfig(Stage):
     def _six_weights_or_none(self) -> PairingConfig:
         if len(self.mixture) not in (0, 6):
             raise ValueError(f"a mixture of {len(self.mixture)} weights: give six, or none")
+        if self.turns == 0 and not self.mixture:
+            raise ValueError("no turn and no mixture: nobody would hear the vectors; set pairing.use = no instead")
         if self.mixture and self.use != "yes":
             raise ValueError("a mixture weighs nearness too: it needs pairing.use = yes")
         return self

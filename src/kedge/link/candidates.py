@@ -130,9 +130,11 @@ def _cells(asked: FloatArray) -> Any:
 def _search(index: Any, asking: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     """The places and cosines of the k nearest of each, [m, k]."""
     import faiss
+    import numba
 
     blocks = [asking[start : start + _BLOCK] for start in range(0, len(asking), _BLOCK)]
-    threads = max(1, min(faiss.omp_get_max_threads(), len(blocks)))
+    # As many as evidence has: faiss's own number is 1 wherever BLAS is held to one thread.
+    threads = max(1, min(numba.config.NUMBA_NUM_THREADS, len(blocks)))
     with ThreadPoolExecutor(threads, initializer=faiss.omp_set_num_threads, initargs=(1,)) as pool:
         found = list(pool.map(lambda block: index.search(block, k), blocks))
     nobody = (np.empty((0, k), np.float32), np.empty((0, k), np.int64))

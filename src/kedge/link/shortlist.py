@@ -20,7 +20,7 @@ _BLOCK = 1 << 16  # accounts asked for at a time
 class Shortlist:
     """Candidate pairs by left account, then by falling score, then by right account; all arrays [m].
 
-    `own` orders candidates as the method does, where that is not the order of `score` (alignment.strengths).
+    `own_order` orders candidates as the method does, where that is not the order of `score` (alignment.strengths).
     `n_left` and `n_right` count all accounts, `free_left` and `free_right` those without a known partner.
     """
 
@@ -31,7 +31,7 @@ class Shortlist:
     n_right: int
     free_left: int
     free_right: int
-    own: FloatArray | None = None
+    own_order: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.left)
@@ -99,5 +99,5 @@ def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
         n_right=n_right,
         free_left=int(free[0].sum()),
         free_right=int(free[1].sum()),
-        own=None if own is None else own[order],
+        own_order=None if own is None else own[order],
     )

@@ -3,8 +3,8 @@
 A method may order candidates otherwise than by their strength: evidence's order has heard who is assigned to whom, its
 log-odds have not. How clearly a candidate leads in that order is then a signal too (docs/decisions/0023).
 
-Each signal does not fall when the pair's own score rises (the others' scores fixed), so a model with weights ≥ 0 is
-monotone in the score.
+Each signal does not fall when the pair's own score or its place in that order rises (all else fixed), so a model with
+weights ≥ 0 is monotone in both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def scale_of(lists: Sequence[Shortlist]) -> Scale:
     best = np.concatenate([_best_scores(pairs) for pairs in lists])
     low, middle, high = np.quantile(best, [0.25, 0.5, 0.75])
     spread = float(high - low) or float(np.std(score)) or 1.0
-    own = np.concatenate([[], *(pairs.own for pairs in lists if pairs.own is not None)])
+    own = np.concatenate([[], *(pairs.own_order for pairs in lists if pairs.own_order is not None)])
     last = _low(own) if len(own) else 0.0
     return Scale(float(middle), spread, _low(score), last=last)
 
@@ -129,7 +129,7 @@ def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
     from_right = score / unit - _rivals(pairs.right, pairs.n_right, score, scale.floor, unit)
     lead_left, lead_right = margins(pairs, -np.inf)
     nothing = np.zeros(len(pairs))
-    own = (nothing, nothing) if pairs.own is None else _leads(pairs, pairs.own, scale.last)
+    own = (nothing, nothing) if pairs.own_order is None else _leads(pairs, pairs.own_order, scale.last)
     return np.column_stack(
         [
             np.arcsinh((score - scale.middle) / scale.spread),

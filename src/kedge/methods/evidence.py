@@ -30,7 +30,7 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
 def scores(problem: Problem, evidence: Evidence) -> SparseAlignment:
     """Candidates ranked by belief, anchors above them, with the log-odds, or what takes their place, as strength.
 
-    Log-odds say more about how sure a pair is than beliefs raised for assigned pairs.
+    Log-odds say how strong a pair is by itself, the order how it stands among its rivals: probabilities hear both.
     """
     weighed = evidence.weighed
     ranked = ranking_scores(evidence) if weighed is None else weighed_scores(weighed)

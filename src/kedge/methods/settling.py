@@ -20,7 +20,7 @@ from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, un
 from kedge.link.evidence import Evidence
 from kedge.link.mixture import Choices, fit_mixture, known_of, mix
 from kedge.link.prior import Near
-from kedge.methods import evidence as alone
+from kedge.methods import evidence
 from kedge.methods.together import hear_anchors, hear_prior, near_ones
 from kedge.types import FloatArray, IntArray, Problem
 from kedge.workshop import Workshop
@@ -34,7 +34,7 @@ _PLENTY = 200  # below as many anchors a prior is tried however well evidence do
 _CLEARLY = 2.0  # standard errors of a gain: trials have fewer anchors than the run, and the prior helps them more
 _WORTH = 0.01  # in mean reciprocal rank: less is not worth the CPU, however many anchors are sure of it (`_worth`)
 _TELLING = 300  # held-back anchors that tell a gain from chance
-_HELD = 600  # more at once tell little more, and the trial would have fewer anchors than the run
+_HELD = 600  # more at once tell little more, and the trial would have many fewer anchors than the run
 _SMALL = 20_000  # accounts of both networks up to which a trial more, or a turn, takes seconds
 _TURNS = 3  # of larger ones: later turns move next to nothing (docs/decisions/0021)
 _EDGES = 10  # for each account that may be embedded: they cost as much
@@ -42,7 +42,7 @@ _EDGES = 10  # for each account that may be embedded: they cost as much
 
 def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
     """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
-    config = with_vectors(problem, alone.settle(problem, config, seed))
+    config = with_vectors(problem, evidence.settle(problem, config, seed))
     if config.pairing.use != "auto":
         return config
     workshop = workshop or Workshop()
@@ -103,7 +103,7 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
         return plain
     # Another run of evidence costs more than to weigh what this one says against nearness. It also brings more, so
     # that a promise need not be certain.
-    first = _placed(first, together, workshop)
+    first = _asked(_placed(first, together, workshop), together)
     promised = _mixed_ranks([_choices(first)], shape)
     if promised.mean() < reached.mean() + _worth(problem):
         workshop.progress.note("held-back anchors gain nothing by embeddings: evidence alone is used")
@@ -113,16 +113,18 @@ def _settle_many(problem: Problem, plain: Config, seed: int, workshop: Workshop)
     for fold in folds[1 : -(-_TELLING // len(folds[0]))]:
         if _is_large(problem) and gains(tried, reached, _CLEARLY):
             break
-        alone.append(_hold_back(problem, fold, plain))
+        alone.append(_placed(_hold_back(problem, fold, plain), together, workshop))
         trials.append(_with_prior(alone[-1], together, workshop))
-        reached, tried = _ranks(alone), _ranks(trials)
+        reached, tried = np.append(reached, _ranks(alone[-1:])), np.append(tried, _ranks(trials[-1:]))
     better = together if _pays(tried, reached, problem) else plain
     said, used = _said(reached, tried), "both are" if better is together else "evidence alone is"
+    if better is plain and tried.mean() > reached.mean():
+        said += " (not clearly more, or not worth its cost)"
     # A mixture is tried where it promised more than the prior has kept.
     if promised.mean() > tried[: len(promised)].mean():
         # Where evidence is no better for its prior, nearness is heard by the mixture alone.
         ahead, heard, turns = (tried, trials, 1) if better is together else (reached, alone, 0)
-        choices = [_choices(_placed(trial, together, workshop)) for trial in heard]
+        choices = [_choices(_asked(_placed(trial, together, workshop), together)) for trial in heard]
         mixed = _mixed_ranks(choices, shape)
         said = f"{said} and of {mixed.mean():.3f} where both are weighed anew"
         if _pays(mixed, ahead, problem):
@@ -172,7 +174,7 @@ def _accounts(problem: Problem) -> int:
 
 
 def _is_large(problem: Problem) -> bool:
-    """Each trial costs as much as the run itself, so that no more are made than it takes."""
+    """Whether a trial takes minutes, so that no more are made than it takes."""
     return _accounts(problem) > _SMALL
 
 
@@ -184,9 +186,13 @@ def _hold_back(problem: Problem, fold: IntArray, config: Config) -> _Trial:
 
 
 def _placed(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:
-    """With all that a mixture weighs."""
-    anchors = trial.anchors or hear_anchors(trial.problem, config)
-    return replace(trial, anchors=anchors, near=trial.near or near_ones(trial.problem, trial.heard, config, workshop))
+    """With what is near by the matches heard: a search that costs more than all else, and is made once."""
+    return replace(trial, near=trial.near or near_ones(trial.problem, trial.heard, config, workshop))
+
+
+def _asked(trial: _Trial, config: Config) -> _Trial:
+    """With what the anchors alone say, which a mixture weighs too."""
+    return replace(trial, anchors=trial.anchors or hear_anchors(trial.problem, config))
 
 
 def _with_prior(trial: _Trial, config: Config, workshop: Workshop) -> _Trial:

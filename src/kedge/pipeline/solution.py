@@ -44,8 +44,8 @@ def measure(solution: Solution, test: IntArray | None, seed: int) -> dict[str, A
     """Every metric on held-out pairs; null where it cannot be computed. Looks at the test pairs, learns nothing.
 
     `precision`, `recall` and `f1` are of all assigned partners, however unsure; `match_precision` and so on of those
-    that were called a match. Where the test pairs are a sample of the true ones, `sample_precision` is the one to read
-    (evaluate.decisions).
+    that were called a match. Where the test pairs are a sample of the true ones, the truth lies between `precision` and
+    `sample_precision` (evaluate.decisions).
 
     Macro figures are at one false pair a true one, as in the paper, and at two (`_1to2`), by the same rule.
 
