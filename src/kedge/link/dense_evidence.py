@@ -18,7 +18,7 @@ from kedge.link.evidence import Evidence, edge_rates
 from kedge.link.evidence_kernels import LEAST_RATIO
 from kedge.link.evidence_round import pattern
 from kedge.link.profile import profile
-from kedge.types import Network, Problem
+from kedge.types import IntArray, Network, Problem
 
 __all__ = ["propagate_dense"]
 
@@ -26,6 +26,7 @@ _ROUNDS = 12
 _LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form
 _SCALINGS = 8
 _Matrix = NDArray[np.float32]
+_Sides = tuple[IntArray, IntArray]
 
 
 def _hits(network: Network, hit: float) -> csr_array:
@@ -73,6 +74,21 @@ def _best(score: _Matrix, keep: int) -> NDArray[np.bool_]:
     return chosen
 
 
+def _said_by_anchors(problem: Problem, rates: tuple[float, float], free: _Sides) -> _Matrix:
+    """What anchored neighbours say of each pair of free accounts, the same in every round: [free left, free right]."""
+    s, t = rates
+    networks, known = (problem.left, problem.right), problem.anchors.T
+    edges = [pattern(networks[i]).astype(np.float32)[free[i]][:, known[i]] for i in (0, 1)]
+    # Column k: what the k-th anchor says, by its end on this side, of those that its other end is a neighbour of.
+    logs = [
+        np.log(_hits(networks[i], hit)[free[i]][:, known[i]].toarray() + np.float32(1 - hit))
+        for i, hit in ((0, t), (1, s))
+    ]
+    heard = edges[0] @ np.ascontiguousarray(logs[1].T)
+    heard += (edges[1] @ np.ascontiguousarray(logs[0].T)).T
+    return np.asarray(heard * np.float32(0.5))
+
+
 def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
     """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each."""
     shape = (problem.left.n, problem.right.n)
@@ -90,35 +106,41 @@ def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array |
         ruled_out = np.zeros(shape, np.bool_)
         ruled_out[tuple(problem.rejected.T)] = True
         base[ruled_out[here]] = -1e4
-    edges = [pattern(problem.left).astype(np.float32)[free_left], pattern(problem.right).astype(np.float32)[free_right]]
-    hits = [_hits(problem.left, t)[free_left], _hits(problem.right, s)[free_right]]
-    certain = np.zeros(shape, np.float32)
-    certain[left, right] = 1
+    constant = base + _said_by_anchors(problem, (s, t), (free_left, free_right))
+    sides = ((problem.left, free_left, t), (problem.right, free_right, s))
+    edges = [pattern(network).astype(np.float32)[free][:, free] for network, free, _ in sides]
+    hits = [_hits(network, hit)[free][:, free] for network, free, hit in sides]
 
-    def log_odds(P: _Matrix) -> _Matrix:
-        back = np.ascontiguousarray(P.T)
-        of_right = hits[0] @ P + (1 - t * np.minimum(back.sum(axis=1), 1)).astype(np.float32)
-        of_left = hits[1] @ back + (1 - s * np.minimum(P.sum(axis=1), 1)).astype(np.float32)
+    def log_odds(belief: _Matrix) -> _Matrix:
+        back = np.ascontiguousarray(belief.T)
+        of_right = hits[0] @ belief + (1 - t * np.minimum(back.sum(axis=1), 1)).astype(np.float32)
+        of_left = hits[1] @ back + (1 - s * np.minimum(belief.sum(axis=1), 1)).astype(np.float32)
         heard = edges[0] @ np.ascontiguousarray(np.log(of_left).T)
         heard += (edges[1] @ np.ascontiguousarray(np.log(of_right).T)).T
-        return np.asarray(heard * np.float32(0.5) + base)
+        return np.asarray(heard * np.float32(0.5) + constant)
 
-    P = certain
+    kept = np.zeros(base.shape, np.float32)
     trace: list[float] = []
     for turn in range(_ROUNDS):
         heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / (_ROUNDS - 3), 0)
-        belief, _ = _balanced(log_odds(P) / np.float32(_LAST_TEMPERATURE * heat))
-        before, P = P, certain.copy()
+        belief, _ = _balanced(log_odds(kept) / np.float32(_LAST_TEMPERATURE * heat))
         # What is dropped here is too small to be heard, and leaves a support that can be shown.
-        P[here] = np.where(belief >= config.least_belief / 100, belief, 0)
-        trace.append(float(np.abs(P - before).sum() / max(sum(shape) / 2, 1)))
-    L = log_odds(P)
+        before, kept = kept, np.where(belief >= config.least_belief / 100, belief, np.float32(0))
+        trace.append(float(np.abs(kept - before).sum() / max(sum(shape) / 2, 1)))
+    L = log_odds(kept)
     belief, log_belief = _balanced(L / np.float32(_LAST_TEMPERATURE))
     row, column = np.nonzero(_best(log_belief, config.keep) & (base > -1e3))
     cells = (free_left[row], free_right[column])
     result = csr_array((L[row, column].astype(np.float64), cells), shape=shape)
     believed = csr_array((np.maximum(belief[row, column], 1e-30).astype(np.float64), cells), shape=shape)
-    support = csr_array(P.astype(np.float64))
+    row, column = np.nonzero(kept)
+    support = csr_array(
+        (
+            np.concatenate([kept[row, column].astype(np.float64), np.ones(len(left))]),
+            (np.concatenate([free_left[row], left]), np.concatenate([free_right[column], right])),
+        ),
+        shape=shape,
+    )
     return Evidence(
         result, support, believed, matched(result), looks, s, t, _ROUNDS, tuple(trace), prior, balanced=True
     )
