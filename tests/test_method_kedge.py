@@ -148,9 +148,12 @@ def test_where_evidence_misleads_all_that_is_known_is_weighed_anew():
 
 def test_without_a_turn_nearness_reaches_the_mixture_alone():
     problem, _ = few_common_edges(300)
-    settings = resolve(assignments=["method=kedge", "pairing.use=yes", "pairing.vectors=sketch", "pairing.turns=0"])
+    ones = "pairing.mixture=[1, 1, 1, 1, 1, 1]"
+    settings = resolve(
+        assignments=["method=kedge", "pairing.use=yes", "pairing.vectors=sketch", "pairing.turns=0", ones]
+    )
     plain = method.hear(problem, settling.with_pairing(settings, use="no"), 0)
-    mixed = method.hear(problem, settling.with_pairing(settings, mixture=(1.0,) * 6), 0)
+    mixed = method.hear(problem, settings, 0)
     assert mixed.prior is None
     assert (mixed.log_odds != plain.log_odds).nnz == 0
     assert mixed.weighed is not None
