@@ -25,14 +25,12 @@ from shared_pairs import ROOT, load
 from kedge import evaluate
 from kedge.alignment import Alignment
 from kedge.config import resolve
-from kedge.methods import evidence as alone
-from kedge.methods import kedge as together
-from kedge.methods import mgcn
+from kedge.methods import METHODS, mgcn, settle
 from kedge.types import Problem
 from kedge.workshop import Workshop
 
 PAIRS = ("cora", "douban", "facebook-twitter-small", "foursquare-twitter")
-METHODS = ("mgcn", "evidence", "both", "sketched", "kedge")
+NAMES = ("mgcn", "evidence", "both", "sketched", "kedge")
 VECTORS = {"both": "mgcn", "sketched": "sketch"}
 
 
@@ -41,14 +39,14 @@ def run(method: str, problem: Problem, seed: int, workshop: Workshop) -> tuple[A
     if method == "mgcn":
         return mgcn.align(problem, config, config.seed, workshop), ""
     if method == "evidence":
-        return alone.align(problem, config, seed), ""
+        return METHODS["evidence"](problem, config, seed), ""
     if method == "kedge":
-        settled = together.settle(problem, config, seed, workshop)
+        settled = settle(problem, config, seed, workshop)
         chosen = "sketched" if settled.pairing.use == "yes" else "evidence"
         chosen = "mixture" if settled.pairing.mixture else chosen
-        return together.align(problem, settled, seed, workshop), chosen
+        return METHODS["kedge"](problem, settled, seed, workshop), chosen
     with_prior = ["method=kedge", "pairing.use=yes", f"pairing.vectors={VECTORS[method]}"]
-    return together.align(problem, resolve(assignments=with_prior), seed, workshop), ""
+    return METHODS["kedge"](problem, resolve(assignments=with_prior), seed, workshop), ""
 
 
 def main() -> None:
@@ -56,7 +54,7 @@ def main() -> None:
     parser.add_argument("--pairs", default=",".join(PAIRS))
     parser.add_argument("--shares", default="1,2,5,10,20,50", help="per cent of the anchors")
     parser.add_argument("--counts", default="", help="numbers of anchors, in place of shares")
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", default=",".join(NAMES))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--plot", type=Path, help="needs every method, and shares")
     asked = parser.parse_args()
@@ -118,7 +116,7 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
         "kedge": "chosen on held-back anchors",
     }
     for axis, (pair, lines) in zip(axes[0], found.items(), strict=True):
-        for method, style in zip(METHODS, (":", "-", "--", "-.", "o"), strict=True):
+        for method, style in zip(NAMES, (":", "-", "--", "-.", "o"), strict=True):
             axis.plot(shares, lines[method], style, label=names[method], color="black" if style == "o" else None)
         axis.set_xscale("log")
         axis.set_xticks(shares, [f"{share:g}" for share in shares])
@@ -127,7 +125,7 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
     axes[0][0].set_ylabel("mean reciprocal rank")
     handles, labels = axes[0][0].get_legend_handles_labels()
     rows = 1 if len(found) > 2 else 2  # of the legend, which two panels are too narrow for
-    figure.legend(handles, labels, loc="lower center", ncols=-(-len(METHODS) // rows), fontsize=8, frameon=False)
+    figure.legend(handles, labels, loc="lower center", ncols=-(-len(NAMES) // rows), fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0.08 * rows, 1, 1))
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=110)
