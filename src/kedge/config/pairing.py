@@ -73,7 +73,7 @@ class PairingConfig(Stage):
     patience: int = Field(default=30, ge=1, description="steps without a better loss on the left-out anchors")
 
     @model_validator(mode="after")
-    def _six_weights_or_none(self) -> PairingConfig:
+    def _without_contradictions(self) -> PairingConfig:
         if len(self.mixture) not in (0, 6):
             raise ValueError(f"a mixture of {len(self.mixture)} weights: give six, or none")
         if self.turns == 0 and not self.mixture:
