@@ -51,27 +51,54 @@ def test_accounts_without_counterpart_are_reckoned_with(share):
         assert calibration_error(given[best], true[best]) > 2 * calibration_error(p[best], true[best])
 
 
+LOW = np.full(100, -10.0)  # x of accounts that have lost their partner, where nobody else looks like one
+
+
 def test_share_is_limited_by_the_smaller_side():
     rng = np.random.default_rng(0)
     everyone = rng.normal(size=1000)
-    found = estimate_counterpart(everyone[:100], everyone, limit=0.2)
+    found = estimate_counterpart(everyone[:100], LOW, everyone, limit=0.2)
     assert found.share == pytest.approx(0.2)
     assert found.probability(everyone).mean() == pytest.approx(0.2, abs=0.01)
 
 
-def test_a_share_of_one_is_seldom_denied_by_chance():
+@pytest.mark.parametrize("lost", [1.0, 2.0, 10.0])
+def test_a_share_of_one_is_seldom_denied_by_chance(lost):
     """Held-out anchors are a fair sample of everyone: few draws may say that some accounts have no counterpart."""
     rng = np.random.default_rng(0)
     everyone = rng.normal(size=5000)
-    shares = [estimate_counterpart(rng.choice(everyone, 200), everyone, limit=1.0).share for _ in range(200)]
-    assert np.mean(np.array(shares) < 1) < 0.05
+    shares = []
+    for _ in range(200):
+        drawn = rng.choice(everyone, 200)
+        shares.append(estimate_counterpart(drawn, drawn - lost, everyone, limit=1.0).share)
+    assert np.mean(np.array(shares) < 1) < 0.08
+    assert np.mean(shares) > 0.99
 
 
-def test_the_share_is_near_the_truth_where_those_without_counterpart_score_low():
+@pytest.mark.parametrize("lost", [1.0, 2.0, 6.0])
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.8])
+def test_the_share_is_near_the_truth_also_where_those_without_counterpart_score_high(lost, share):
+    rng = np.random.default_rng(0)
+    anchored = rng.normal(3, 1, 1500)
+    bereft = anchored - lost + rng.normal(0, 0.3, 1500)
+    count = int(5000 * share)
+    without = rng.choice(bereft, 5000 - count)
+    everyone = np.concatenate([rng.normal(3, 1, count), without])
+    assert estimate_counterpart(anchored, bereft, everyone, limit=1.0).share == pytest.approx(share, abs=0.08)
+
+
+def test_those_without_counterpart_may_be_less_active_than_the_bereft():
+    """Then they stand lower than who has lost a partner, and the share comes out too low, but not by much."""
     rng = np.random.default_rng(0)
     anchored = rng.normal(3, 1, 1500)
     everyone = np.concatenate([rng.normal(3, 1, 3000), rng.normal(-3, 1, 2000)])
-    assert estimate_counterpart(anchored, everyone, limit=1.0).share == pytest.approx(0.6, abs=0.05)
+    found = estimate_counterpart(anchored, anchored - 1.5, everyone, limit=1.0).share
+    assert 0.45 < found < 0.62
+
+
+def test_who_loses_nothing_with_a_partner_tells_nothing():
+    everyone = np.linspace(0, 1, 400)
+    assert estimate_counterpart(everyone[::4], everyone[::4], everyone[:200], limit=1.0).share == 1.0
 
 
 def test_a_bare_contradiction_moves_the_share_barely():
@@ -79,7 +106,7 @@ def test_a_bare_contradiction_moves_the_share_barely():
     shares = []
     for low in range(0, 400, 5):  # ever more accounts below all anchored ones
         everyone = np.concatenate([anchored, np.full(low, -1.0)])
-        shares.append(estimate_counterpart(anchored, everyone, limit=1.0).share)
+        shares.append(estimate_counterpart(anchored, LOW, everyone, limit=1.0).share)
     steps = -np.diff(shares)
     assert shares[0] == 1.0
     assert shares[-1] == pytest.approx(400 / 795, abs=0.12)

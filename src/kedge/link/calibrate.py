@@ -176,9 +176,11 @@ def fit_folds(folds: Sequence[Fold], *, candidates: int = 10, seed: int = 0, hop
     scale = scale_of(lists)
     fitted = [_fit_at(folds, lists, replace(scale, temperature=t), seed) for t in _TEMPERATURES]
     best = min(fitted, key=lambda one: one.loss)
-    tops = [best_logits(logits(best.theta, signals(pairs, best.scale)), pairs) for pairs in lists]
+    tops = [_best_of(pairs, best) for pairs in lists]
+    alone = [_best_of(pairs.without(f.validation), best) for pairs, f in zip(lists, folds, strict=True)]
     counterpart = estimate_counterpart(
         np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(tops, folds, strict=True))]),
+        np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(alone, folds, strict=True))]),
         np.concatenate([[], *(np.delete(x, f.problem.anchors[:, 0]) for x, f in zip(tops, folds, strict=True))]),
         min([1.0, *(pairs.free_right / max(pairs.free_left, 1) for pairs in lists)]),
     )
@@ -203,6 +205,10 @@ class _Fitted:
     said: FloatArray
     right: NDArray[np.bool_]
     best: FloatArray
+
+
+def _best_of(pairs: Shortlist, fitted: _Fitted) -> FloatArray:
+    return best_logits(logits(fitted.theta, signals(pairs, fitted.scale)), pairs)
 
 
 def best_logits(z: FloatArray, pairs: Shortlist) -> FloatArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -45,6 +45,13 @@ class Shortlist:
     def rank(self) -> IntArray:
         """The place of a candidate on its left account's list, from 1."""
         return np.arange(len(self)) - self.indptr[self.left] + 1
+
+    def without(self, struck: IntArray) -> Shortlist:
+        """The same candidates but for the pairs [k, 2]."""
+        width = np.int64(max(self.n_right, 1))
+        kept = ~np.isin(self.left * width + self.right, struck[:, 0] * width + struck[:, 1])
+        own = None if self.own_order is None else self.own_order[kept]
+        return replace(self, left=self.left[kept], right=self.right[kept], score=self.score[kept], own_order=own)
 
     def matrix(self, values: FloatArray) -> csr_array:
         """One value a candidate as a sparse n_left × n_right matrix."""
