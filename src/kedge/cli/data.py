@@ -29,8 +29,10 @@ def check(
     from kedge.config import resolve
     from kedge.ingest import read_network, read_pairs, resolve_pairs
     from kedge.ingest.check import check as examine
+    from kedge.pipeline.costs import turns_in_all
 
-    reading = resolve(preset, file, assignments or ()).read
+    config = resolve(preset, file, assignments or ())
+    reading = config.read
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {left.name}")
         left_side = read_network(left, reading)
@@ -40,7 +42,9 @@ def check(
         if anchors is not None:
             resolved = resolve_pairs(read_pairs(anchors, reading), left_side[0], right_side[0])
             known = (resolved.pairs, resolved.report)
-        report = examine(left_side, right_side, known)
+        found = 0 if known is None else known[1].found
+        turns = turns_in_all(left_side[0], right_side[0], found, config)
+        report = examine(left_side, right_side, known, turns)
     if json:
         print_json(report.as_dict())
     else:
@@ -95,6 +99,6 @@ def _print_check(report: dict[str, Any]) -> None:
             ],
         )
     cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
-    print(f"`kedge match` will take roughly {cost}; more where embeddings are used.")
+    print(f"`kedge match` will take roughly {cost}.")
     for warning in report["warnings"]:
         print(f"Note: {warning}.")

@@ -16,7 +16,7 @@ class PairingConfig(Stage):
 
     use: Literal["auto", "yes", "no"] = Field(
         default="auto",
-        description="vectors as a prior of evidence; auto: where held-back anchors gain, or cannot be held back",
+        description="vectors as a prior of evidence; auto: where that is affordable, and evidence is not dense",
     )
     vectors: Literal["auto", "sketch", "mgcn"] = Field(
         default="auto",
@@ -40,13 +40,8 @@ class PairingConfig(Stage):
     mixture: tuple[float, ...] = Field(
         default=(),
         description="weights of log-belief, log-odds, assignment, nearness, profile and the anchors' own word in the "
-        "order of candidates (use = yes); none: evidence's own order, or with use = auto what held-back anchors ask",
-    )
-    enough: float = Field(
-        default=0.9,
-        gt=0,
-        le=1,
-        description="auto, 200 anchors or more: nothing is tried where evidence alone has this mean reciprocal rank",
+        "order of candidates (use = yes); none: evidence's own order, or with use = auto what held-back anchors ask "
+        "where networks have few edges in common",
     )
     accounts: int = Field(
         default=250_000,

@@ -80,11 +80,12 @@ def check(
     left: tuple[Network, EdgeReport],
     right: tuple[Network, EdgeReport],
     anchors: tuple[IntArray, AnchorReport] | None,
+    turns: int = 0,
 ) -> CheckReport:
-    """Describe two networks and their anchors (accounts, -1 for unknown ones)."""
+    """Describe two networks and their anchors (accounts, -1 for unknown ones); `turns` as in `estimate_cost`."""
     facts = [_describe(*side) for side in (left, right)]
     known = None if anchors is None else _describe_anchors(left[0], right[0], *anchors)
-    seconds, megabytes = estimate_cost(left[0], right[0])
+    seconds, megabytes = estimate_cost(left[0], right[0], turns)
     warnings = [
         *_network_warnings("left", left[0], facts[0]),
         *_network_warnings("right", right[0], facts[1]),

@@ -20,12 +20,13 @@ from kedge.errors import KedgeError
 from kedge.forgetting import forget_accounts
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.ingest.check import estimate_cost, hub_warning
-from kedge.link.calibrate import Calibrator, count_folds
+from kedge.link.calibrate import Calibrator
 from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, evidenced, prepare, settle, trains
 from kedge.pipeline.anchors import anchor_notes
+from kedge.pipeline.costs import turns_in_all
 from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
 from kedge.pipeline.layout import DECIDED, EMBEDDINGS, HYPERGRAPH_FILES, PARTS, PRIOR, SETTLED, SUPPORT, TRAINING
 from kedge.pipeline.outcome import outcome_notes
@@ -59,7 +60,6 @@ __all__ = ["calibrate", "match", "match_to_run"]
 
 
 _KEPT: Final = ("left network", "right network", *HYPERGRAPHS)
-_USUAL_TURNS: Final = 3  # of evidence and prior, after which few matches are new
 _LASTING: Final = tuple(f"keep the {name}" for name in _KEPT)  # stages that decisions do not touch
 
 
@@ -145,10 +145,9 @@ def match_to_run(
     test, notes = (None, ()) if inputs.test is None else resolve_test(read_pairs(inputs.test, config.read), problem)
     for note in notes:
         progress.note(note)
-    seconds, megabytes = estimate_cost(problem.left, problem.right)
-    progress.note(
-        f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB; more where embeddings are used"
-    )
+    turns = turns_in_all(problem.left, problem.right, len(problem.anchors), config)
+    seconds, megabytes = estimate_cost(problem.left, problem.right, turns)
+    progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
     own = zip(HYPERGRAPHS, inputs.hypergraphs, strict=True)
     given |= {name: Path(source) for name, source in own if source is not None}
     hashes = {name: hash_file(path) for name, path in given.items()}
@@ -239,7 +238,6 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     )
     config = Config.model_validate(settled).model_copy(update={"engine": config.engine})
     tell_unused(problem, config, progress)
-    _tell_turns(problem, config, given, progress)
     _embed_in(run, problem, config, workshop)
     record = run.stage(
         "calibrate on held-out anchors",
@@ -264,18 +262,6 @@ def _solve_in(run: Run, problem: Problem, config: Config, given: int, progress: 
     matches = decide(problem, alignment, calibrator, config)
     run.stage("decide", "matches.parquet", TABLE, matches.table)
     return Solution(problem, alignment, calibrator, matches)
-
-
-def _tell_turns(problem: Problem, config: Config, given: int, progress: Progress) -> None:
-    """What is still to come with embeddings, where that is far from what was said before it was settled to use them."""
-    if config.method != "kedge" or config.pairing.use != "yes" or trains(config) or len(problem.anchors) == 0:
-        return
-    runs = 1 + count_folds(given, config.decide.holdout, config.decide.folds)
-    turns = runs * max(1, min(config.pairing.turns, _USUAL_TURNS))  # a mixture searches once too
-    (alone, _), (seconds, megabytes) = (estimate_cost(problem.left, problem.right, count) for count in (0, turns))
-    if seconds > 2 * alone:
-        cost = f"{seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
-        progress.note(f"embeddings are used: the rest will take roughly {cost}")
 
 
 def _embed_in(run: Run, problem: Problem, config: Config, workshop: Workshop) -> None:

@@ -42,7 +42,7 @@ __all__ = [
 
 T = TypeVar("T")
 MANIFEST: Final = "manifest.json"
-_FORMAT: Final = 3
+_FORMAT: Final = 4
 _GROWING: Final = "decisions"  # the one input that may change within a run
 _HARMLESS: Final = (TEMPORARY, *LOCKS, DECISIONS_FILE, PURGED_FILE)
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
