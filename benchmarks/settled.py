@@ -1,11 +1,12 @@
-"""What held-back anchors say of embeddings before a run, and what test anchors get: is the advice good?
+"""What embeddings are worth as a prior of evidence, and what kedge makes of them by itself.
 
     python benchmarks/settled.py [PROBLEM ...]
 
 A problem is a research pair, `NETWORK:ALPHA_S:ALPHA_C:ANCHORS` (two sub-networks of one real network by the paper's
-rule), or `planted:ACCOUNTS` (as in methods_at_20k.py). Each prints what was said when it was settled, and on test
-anchors Hits@1, mean reciprocal rank and CPU seconds by evidence alone, with its prior (one turn), and as it was settled
-(choosing included).
+rule), `NETWORK:copies:KEPT:LOST:ANCHORS` (two copies of it that keep a share of the accounts and lose a share of the
+edges), or `planted:ACCOUNTS` (as in methods_at_20k.py). ANCHORS is a number, or a share below 1. Each prints what was
+said when it was settled, and on test anchors Hits@1, mean reciprocal rank and CPU seconds by evidence alone, with its
+prior (one turn), and as it was settled (choosing included). The last line has the means over all.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
+from copies import partial_copies
 from shared_pairs import ROOT, load
 
 from kedge import evaluate, synth
@@ -25,7 +28,7 @@ from kedge.progress import Silent
 from kedge.types import IntArray, Problem
 from kedge.workshop import MemoryShelf, Workshop
 
-PROBLEMS = (
+PAIRS = (
     "acm-dblp",
     "arxiv-multiplex-2-12",
     "cora",
@@ -33,15 +36,26 @@ PROBLEMS = (
     "douban",
     "foursquare-twitter",
     "phone-email",
+)
+NETWORKS = (
+    "ego-facebook",
+    "fb100-swarthmore42",
+    "gemsec-fb-tvshow",
+    "gemsec-fb-politician",
+    "gemsec-fb-government",
+    "gemsec-fb-athletes",
+    "gemsec-fb-company",
+    "email-enron",
+)
+KINDS = ("0.6:0.5:300", "0.6:0.7:0.2", "copies:0.7:0.3:0.1", "copies:1:0.5:0.05")
+OTHERS = (
     "ego-facebook:0.6:0.2:1500",
-    "ego-facebook:0.6:0.5:1500",
-    "gemsec-fb-public-figure:0.6:0.5:300",
-    "gemsec-fb-public-figure:0.6:0.5:2000",
     "gemsec-deezer-hu:0.6:0.5:300",
     "gemsec-deezer-hu:0.6:0.5:8000",
     "soc-epinions1:0.6:0.5:5000",
     "planted:20000",
 )
+PROBLEMS = (*PAIRS, *(f"{network}:{kind}" for network in NETWORKS for kind in KINDS), *OTHERS)
 ASKED = 5000  # test anchors
 
 
@@ -68,16 +82,27 @@ def read(name: str) -> tuple[Problem, IntArray]:
         known, test = synth.split(pair.anchors, 0.5, 0)
         return Problem(pair.left, pair.right, known), test
     network, _ = read_network(ROOT.parent / "singles" / kind / "edges.tsv")
-    pair = synth.subnetworks(network, float(numbers[0]), float(numbers[1]), 0)
-    known, test = np.split(np.random.default_rng(0).permutation(np.asarray(pair.anchors)), [int(numbers[2])])
+    if numbers[0] == "copies":
+        problem, test = partial_copies(network, *map(float, numbers[1:]), seed=1)
+        return problem, test[:ASKED]
+    pair = synth.subnetworks(network, float(numbers[0]), float(numbers[1]), 1)
+    drawn = np.random.default_rng(1).permutation(np.asarray(pair.anchors))
+    count = float(numbers[2])
+    known, test = np.split(drawn, [int(count) if count >= 1 else int(count * len(drawn))])
     return Problem(pair.left, pair.right, known), test[:ASKED]
 
 
-def figures(problem: Problem, test: IntArray, config: Config, workshop: Workshop, began: float) -> str:
+def figures(problem: Problem, test: IntArray, config: Config, workshop: Workshop, began: float) -> list[float]:
+    """Hits@1, mean reciprocal rank, CPU seconds since `began`."""
     alignment = METHODS["kedge"](problem, config, 0, workshop)
     seconds = time.process_time() - began
     found = evaluate.ranking(alignment, test)
-    return f"{found['hits1']:.3f} / {found['mrr']:.3f} ({seconds:.1f} s)"
+    return [float(str(found["hits1"])), float(str(found["mrr"])), seconds]
+
+
+def shown(rows: Sequence[Sequence[float]]) -> str:
+    words = ("evidence alone", "prior", "as settled")
+    return ", ".join(f"{word} {a:.3f} / {b:.3f} ({c:.1f} s)" for word, (a, b, c) in zip(words, rows, strict=True))
 
 
 def main() -> None:
@@ -86,30 +111,31 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     auto = resolve(assignments=["method=kedge", "pairing.vectors=sketch"])
+    forced = [
+        resolve(assignments=["method=kedge", "pairing.vectors=sketch", *given])
+        for given in (["pairing.use=no"], ["pairing.use=yes", "pairing.turns=1"])
+    ]
+    table = []
     for name in asked.problems:
         folder = ROOT / name if ":" not in name else ROOT.parent / "singles" / name.split(":")[0]
         if not name.startswith("planted:") and not folder.is_dir():
             print(f"{name}: skipped, not under {ROOT.parent} (set KEDGE_DATA)")
             continue
         problem, test = read(name)
-        alone, prior = (
-            figures(
-                problem,
-                test,
-                resolve(assignments=["method=kedge", "pairing.vectors=sketch", *given]),
-                Workshop(MemoryShelf()),
-                time.process_time(),
-            )
-            for given in (["pairing.use=no"], ["pairing.use=yes", "pairing.turns=1"])
-        )
+        rows = [figures(problem, test, one, Workshop(MemoryShelf()), time.process_time()) for one in forced]
         listener = Listener()
         began = time.process_time()
         workshop = Workshop(MemoryShelf(), listener)
-        chosen = figures(problem, test, settle(problem, auto, 0, workshop), workshop, began)
+        rows.append(figures(problem, test, settle(problem, auto, 0, workshop), workshop, began))
+        table.append(rows)
         print(f"{name}: {problem.left.n} and {problem.right.n} accounts, {len(problem.anchors)} anchors")
-        for said in listener.said:
+        for said in dict.fromkeys(listener.said):
             print(f"  {said}")
-        print(f"  test: evidence alone {alone}, prior {prior}, as settled {chosen}", flush=True)
+        print(f"  test: {shown(rows)}", flush=True)
+    if table:
+        better = sum(prior[1] > alone[1] for alone, prior, _ in table)
+        means = np.mean(table, axis=0).tolist()
+        print(f"means of {len(table)}: {shown(means)}; the prior gains in {better}")
 
 
 if __name__ == "__main__":

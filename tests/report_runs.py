@@ -17,6 +17,7 @@ from kedge.link.pair_rule import PairRule
 from kedge.link.signals import Scale
 from kedge.pipeline import Contents
 from kedge.store import ARRAYS, JSON, NETWORK, TABLE, to_plain
+from kedge.store.run import _FORMAT
 from kedge.types import Matches, Network, Problem
 
 # As a method leaves them: `kedge.pipeline.layout` says what is in them.
@@ -93,7 +94,7 @@ def make_contents(
     stage = {"artefact": "x", "bytes": 1000, "sha256": "0" * 64, "cpu_seconds": 1.25, "peak_mb": 200.0}
     given = (*inputs, "anchors.tsv")
     manifest = {
-        "format": 3,
+        "format": _FORMAT,
         "run_id": "0123456789ab",
         "created": "2026-01-02T03:04:05Z",
         "versions": {"python": "3.11", "kedge": "0.1.0"},
