@@ -6,10 +6,10 @@ import numpy as np
 
 from kedge.types import IntArray, Network, Problem
 
-__all__ = ["edges_of", "partial_copies"]
+__all__ = ["partial_copies"]
 
 
-def edges_of(network: Network) -> IntArray:
+def _edges_of(network: Network) -> IntArray:
     """Each edge once, [m, 2]."""
     A = network.adjacency.tocoo()
     edges = np.column_stack([A.row, A.col])
@@ -23,7 +23,7 @@ def partial_copies(network: Network, kept: float, lost: float, known: float, see
     partners to find.
     """
     rng = np.random.default_rng(seed)
-    edges = edges_of(network)
+    edges = _edges_of(network)
     sides, numbers = [], []
     for _ in range(2):
         stays = rng.random(network.n) < kept

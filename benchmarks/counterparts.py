@@ -2,7 +2,8 @@
 
     python benchmarks/counterparts.py [--seeds 2] [--only planted|copies]
 
-Planted pairs, and two copies of a real network that each keep a share of the accounts and lose a share of the edges.
+By evidence alone. Planted pairs, and two copies of a real network that each keep a share of the accounts and lose a
+share of the edges.
 `share`: of the free left accounts, those with a counterpart, as it is and as it is estimated; `said` the mean
 probability of the pairs called a match, `right` how many of them are right; `touching` is the precision that `kedge
 evaluate` can see: matches of accounts that stand in no test pair are left out. The last lines are of all rows with 20

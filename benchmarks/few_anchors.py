@@ -5,8 +5,8 @@
 
 Training anchors are drawn from all anchors of a pair by seed, the rest is the test; nothing is chosen on the test.
 Figures are mean reciprocal ranks, mean of both directions and of the seeds. `both` has MGCN's vectors as a
-prior in any case, `sketched` the networks' sketches, `kedge` these where held-back training anchors gain by them, or a
-mixture of all that is known of a pair.
+prior in any case, `sketched` the networks' sketches with as many turns as make more matches certain; `kedge` is the
+default: these, with one turn from 200 anchors on, or none in the dense form of evidence.
 CPU seconds are of the whole method, choosing included, with the vectors already learnt; learning
 them is the column `vectors`, the same for every share.
 """
@@ -113,7 +113,7 @@ def draw(found: dict[str, dict[str, list[float]]], shares: list[float], file: Pa
         "evidence": "evidence alone",
         "both": "evidence + MGCN",
         "sketched": "evidence + sketch",
-        "kedge": "chosen on held-back anchors",
+        "kedge": "kedge",
     }
     for axis, (pair, lines) in zip(axes[0], found.items(), strict=True):
         for method, style in zip(NAMES, (":", "-", "--", "-.", "o"), strict=True):

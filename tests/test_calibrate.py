@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.evaluate import balanced_pairs, calibration_error, macro
-from kedge.link.calibrate import calibrate, fit, hold_out, hold_outs
+from kedge.link import calibrate as module
+from kedge.link.calibrate import best_logits, calibrate, fit, hold_out, hold_outs
 from kedge.link.counterpart import estimate_counterpart
 from kedge.link.shortlist import shortlist
 from kedge.link.signals import margins, scale_of, signals
@@ -51,6 +52,47 @@ def test_accounts_without_counterpart_are_reckoned_with(share):
         assert calibration_error(given[best], true[best]) > 2 * calibration_error(p[best], true[best])
 
 
+def test_the_hidden_are_not_among_those_whose_share_is_asked_for(monkeypatch):
+    """All of them have a counterpart: where many are anchored they would lift the share."""
+    asked = {}
+
+    def estimate(anchored, bereft, everyone, limit):
+        asked.update(anchored=anchored, bereft=bereft, everyone=everyone)
+        return estimate_counterpart(anchored, bereft, everyone, limit)
+
+    monkeypatch.setattr(module, "estimate_counterpart", estimate)
+    problem, method, _ = planted(5, n=600, share=0.6, anchors=200, strength=4)
+    calibrate(problem, method)
+    assert len(asked["everyone"]) == problem.left.n - 200, "once each, though five runs show them"
+    assert len(asked["anchored"]) == len(asked["bereft"]) == 200
+
+
+def test_the_bereft_stand_where_those_without_counterpart_do():
+    """Not lower: their rivals are left to them."""
+    problem, method, test = planted(5, n=3000, share=0.5, anchors=600, strength=4)
+    (observed, hidden), *_ = hold_outs(problem, 0.2, 0)
+    pairs = shortlist(observed, method(observed, 0), 10)
+    calibrator = calibrate(problem, method)
+    x, alone = (best_logits(calibrator._logits(one), one) for one in (pairs, pairs.without(hidden)))
+    everyone = np.setdiff1d(np.arange(problem.left.n), np.concatenate([problem.anchors[:, 0], test[:, 0]]))
+    with_partner, bereft, without = x[hidden[:, 0]], alone[hidden[:, 0]], x[everyone]
+    assert np.median(bereft) == pytest.approx(np.median(without), abs=0.2 * with_partner.std())
+    assert np.median(with_partner) > np.median(bereft) + 0.5 * with_partner.std()
+
+
+def test_struck_pairs_leave_a_shortlist_and_nothing_else_does():
+    problem, method, _ = planted(3, n=200)
+    pairs = shortlist(problem, method(problem, 0), 5)
+    pairs = replace(pairs, own_order=np.arange(len(pairs), dtype=float))
+    struck = np.column_stack([pairs.left, pairs.right])[::3]
+    left = pairs.without(struck)
+    kept = np.delete(np.arange(len(pairs)), np.arange(0, len(pairs), 3))
+    for name in ("left", "right", "score", "own_order"):
+        np.testing.assert_array_equal(getattr(left, name), getattr(pairs, name)[kept])
+    assert (left.n_left, left.free_right) == (pairs.n_left, pairs.free_right)
+    assert len(pairs.without(struck[:0])) == len(pairs)
+
+
 LOW = np.full(100, -10.0)  # x of accounts that have lost their partner, where nobody else looks like one
 
 
@@ -71,7 +113,7 @@ def test_a_share_of_one_is_seldom_denied_by_chance(lost):
     for _ in range(200):
         drawn = rng.choice(everyone, 200)
         shares.append(estimate_counterpart(drawn, drawn - lost, everyone, limit=1.0).share)
-    assert np.mean(np.array(shares) < 1) < 0.08
+    assert np.mean(np.array(shares) < 1) < 0.08, "one in twenty"
     assert np.mean(shares) > 0.99
 
 

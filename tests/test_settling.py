@@ -9,13 +9,11 @@ import pytest
 from kedge_problems import QUICK, few_common_edges, planted
 
 from kedge.config import PairingConfig, resolve
-from kedge.ingest.check import estimate_cost
-from kedge.link.evidence import edge_rates
+from kedge.errors import KedgeError
 from kedge.link.mixture import Choices
 from kedge.methods import METHODS, settle, settling, together, turns
 from kedge.methods import kedge as method
 from kedge.methods.turns import turns_at_most
-from kedge.pipeline.costs import turns_in_all
 from kedge.progress import Silent
 from kedge.types import Network, Problem
 from kedge.workshop import Workshop
@@ -50,10 +48,14 @@ def test_the_dense_form_hears_every_pair_and_needs_no_embeddings(monkeypatch):
     METHODS["kedge"](planted(30), config, 0)
 
 
-@pytest.mark.parametrize(("anchors", "told_of"), [(30, True), (210, False)])
-def test_networks_too_large_to_embed_are_told_of_it_where_anchors_are_few(anchors, told_of):
+@pytest.mark.parametrize(
+    ("anchors", "vectors", "told_of"),
+    [(30, "auto", True), (210, "auto", False), (30, "mgcn", False), (0, "auto", False)],
+)
+def test_networks_too_large_to_embed_are_told_of_it_where_anchors_are_few(anchors, vectors, told_of):
+    """Not where they would be trained for hours."""
     workshop, told = listening()
-    config = resolve(assignments=[*QUICK, "pairing.accounts=10"])
+    config = resolve(assignments=[*QUICK, "pairing.accounts=10", f"pairing.vectors={vectors}"])
     assert settle(planted(anchors, 240), config, 0, workshop).pairing.use == "no"
     expected = (
         f"{anchors} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
@@ -120,7 +122,7 @@ def settle_with_ranks(monkeypatch, gain: float, spread: float = 0.0, anchors: in
     monkeypatch.setattr(settling, "_hold_back", hold_back)
     monkeypatch.setattr(settling, "_mixed_ranks", mixed_ranks)
     monkeypatch.setattr(settling, "fit_mixture", lambda choices: (float(len(choices)),) * 6)
-    monkeypatch.setattr(settling, "edge_rates", lambda _: (0.1, 0.2))
+    monkeypatch.setattr(settling, "common_edges", lambda _: (10, 100, 50))
     same = np.column_stack([np.arange(anchors)] * 2)
     ring = Network.from_edges([(i, (i + 1) % 1000) for i in range(1000)], 1000)
     settled = settle(Problem(ring, ring, same), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
@@ -151,18 +153,48 @@ def test_few_anchors_cannot_tell_weights_apart(monkeypatch):
     )
 
 
-@pytest.mark.parametrize(("s", "t", "asked"), [(0.49, 0.1, True), (0.1, 0.49, True), (0.5, 0.1, False)])
-def test_a_mixture_is_tried_where_neither_network_has_most_edges_of_the_other(monkeypatch, s, t, asked):
+@pytest.mark.parametrize(
+    ("edges", "asked"),
+    [
+        ((49, 100, 500), True),
+        ((49, 500, 100), True),
+        ((50, 100, 500), False),
+        ((50, 500, 100), False),
+        ((0, 29, 100), False),  # too few to tell
+        ((0, 30, 100), True),
+    ],
+)
+def test_a_mixture_is_tried_where_neither_network_has_half_of_the_edges_of_the_other(monkeypatch, edges, asked):
     tried = []
     monkeypatch.setattr(settling, "_with_mixture", lambda problem, config, *_: tried.append(1) or config)
-    monkeypatch.setattr(settling, "edge_rates", lambda _: (s, t))
+    monkeypatch.setattr(settling, "common_edges", lambda _: edges)
     settle(planted(200, 240), resolve(assignments=[*QUICK, "evidence.form=sparse"]), 0)
     assert bool(tried) == asked
 
 
+@pytest.mark.parametrize("weights", [(), (1.0,) * 6])
+def test_the_dense_form_hears_embeddings_in_a_mixture_alone(monkeypatch, weights):
+    monkeypatch.setattr(settling, "common_edges", lambda _: (10, 100, 50))
+    mixed = settling.with_pairing
+    monkeypatch.setattr(settling, "_with_mixture", lambda problem, config, *_: mixed(config, mixture=weights))
+    settled = settle(planted(200, 240), resolve(assignments=[*QUICK, "evidence.form=dense"]), 0)
+    assert settled.pairing.use == ("yes" if weights else "no")
+    assert settled.pairing.mixture == weights
+
+
+def test_where_training_fails_evidence_alone_is_used_and_it_is_said(monkeypatch):
+    def refuse(*_):
+        raise KedgeError("the loss is not finite")
+
+    monkeypatch.setattr(settling, "vectors_of", refuse)
+    workshop, told = listening()
+    settled = settle(planted(30), resolve(assignments=[*QUICK, "pairing.vectors=mgcn"]), 0, workshop)
+    assert settled.pairing.use == "no"
+    assert told == ["evidence alone is used: the loss is not finite"]
+
+
 def test_what_a_mixture_gains_is_told():
     problem, _ = few_common_edges(210)
-    assert max(edge_rates(problem)) < 0.5
     workshop, told = listening()
     settled = settle(problem, resolve(assignments=QUICK), 0, workshop)
     assert len(settled.pairing.mixture) == 6
@@ -174,8 +206,8 @@ def test_what_a_mixture_gains_is_told():
 def test_held_back_anchors_are_not_heard(monkeypatch):
     problem, _ = few_common_edges(210)
     heard = []
-    listen = together.hear_anchors
-    monkeypatch.setattr(settling, "hear_anchors", lambda trial, *more: heard.append(trial) or listen(trial, *more))
+    ask = settling.what_is_known
+    monkeypatch.setattr(settling, "what_is_known", lambda trial, *more: heard.append(trial) or ask(trial, *more))
     fold = np.arange(70)
     config = resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.turns=1", "evidence.form=sparse"])
     choices, ranks = settling._hold_back(problem, fold, settling.with_vectors(problem, config), Workshop())
@@ -190,28 +222,3 @@ def test_most_of_very_many_anchors_stay_in_a_trial():
     folds = settling._folds(replace(problem, anchors=np.column_stack([np.arange(3000)] * 2)), 0)
     assert [len(fold) for fold in folds] == [600] * 3
     assert len(np.unique(np.concatenate(folds))) == 1800
-
-
-@pytest.mark.parametrize(
-    ("settings", "anchors", "expected"),
-    [
-        ([], 30, 6 * 3),
-        ([], 200, 6 * 1),
-        ([], 0, 0),
-        (["decide.folds=1"], 30, 2 * 3),
-        (["pairing.use=yes", "pairing.turns=2"], 30, 6 * 2),
-        (["pairing.use=yes", "pairing.turns=0", "pairing.mixture=[1, 1, 1, 1, 1, 1]"], 30, 6 * 1),
-        (["pairing.use=no"], 30, 0),
-        (["pairing.accounts=10"], 30, 0),
-        (["pairing.use=yes", "pairing.vectors=mgcn"], 30, 0),
-        (["method=evidence"], 30, 0),
-    ],
-)
-def test_the_estimate_of_cost_knows_how_often_near_accounts_are_searched_for(settings, anchors, expected):
-    """In the run and in five with hidden anchors; a mixture alone searches once too; training tells of itself."""
-    problem = planted(30)
-    config = resolve(assignments=["method=kedge", *settings])
-    found = turns_in_all(problem.left, problem.right, anchors, config)
-    assert found == expected
-    alone, more = (estimate_cost(problem.left, problem.right, count) for count in (0, found))
-    assert (more > alone) == (expected > 0)

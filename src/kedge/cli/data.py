@@ -99,6 +99,7 @@ def _print_check(report: dict[str, Any]) -> None:
             ],
         )
     cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
-    print(f"`kedge match` will take roughly {cost}.")
+    unknown = "; how much more embeddings take hangs on the anchors" if report["anchors"] is None else ""
+    print(f"`kedge match` will take roughly {cost}{unknown}.")
     for warning in report["warnings"]:
         print(f"Note: {warning}.")

@@ -8,15 +8,14 @@ with a counterpart solves
 
     P(x ≥ t | all) = π P(x ≥ t | anchored) + (1 - π) P(x ≥ t | bereft)      for every t.
 
-High t are to be trusted: accounts without counterpart may be less active than bereft ones, and then stand lower, where
-they cannot be mistaken. Of several t in the upper half the one is asked that tells most where everybody has a
-counterpart. What it says is not believed within `_DOUBT` standard errors of that, and in part beyond (the shrinkage of
-James and Stein),
+It is solved at one t, which two fifths of the anchored pass: accounts without counterpart may be less active than
+bereft ones, and then stand lower, where they cannot be mistaken. What it says is not believed within `_DOUBT` standard
+errors of "everybody has one", and in part beyond (the shrinkage of James and Stein),
 
-    1 - π = (1 - π_t) max(0, 1 - (_DOUBT / z)^2),   z = (1 - π_t) / its standard error,
+    1 - π = (1 - π_t) max(0, 1 - (_DOUBT / z)^2),   z = (1 - π_t) / its standard error where everybody has one,
 
 and π is no more than leaves a free right account for each pair. (Before, accounts without counterpart were taken never
-to stand high: on copies of real networks the share came out 0.21 too high in the mean, docs/decisions/0026.) Given π,
+to stand high, and on copies of real networks the share came out far too high: docs/decisions/0026.) Given π,
 
     h(x) = P(counterpart | x) = π f_anchored(x) / f_all(x), rising with x and at most 1
 
@@ -39,8 +38,8 @@ __all__ = ["Counterpart", "estimate_counterpart"]
 
 _BIN_ANCHORS = 25  # held-out anchors a bin
 _MOST_BINS = 20
-_TAILS = np.linspace(0.2, 0.5, 4)  # of the anchored: fewer are too noisy to tell, more stand too low
-_DOUBT = float(norm.isf(0.025))  # standard errors: a false alarm in one of 40 pairs
+_TAIL = 0.4  # of the anchored: fewer are too noisy to tell, more stand too low
+_DOUBT = float(norm.isf(0.05))  # standard errors: a false alarm in one of 20 pairs
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Counterpart:
 
 
 def estimate_counterpart(anchored: FloatArray, bereft: FloatArray, everyone: FloatArray, limit: float) -> Counterpart:
-    """From x of the held-out anchors, of the same without their partners, and of all free left accounts."""
+    """From x of the held-out anchors, of the same without their partners, and of all accounts with no known one."""
     limit = float(np.clip(limit, 0, 1))
     share = min(_share(anchored, bereft, everyone), limit)
     bins = int(np.clip(len(anchored) // _BIN_ANCHORS, 1, _MOST_BINS))
@@ -79,28 +78,14 @@ def _share(anchored: FloatArray, bereft: FloatArray, everyone: FloatArray) -> fl
     """π of this module's docstring, before the limit."""
     if len(anchored) == 0 or len(everyone) == 0:
         return 1.0
-    # t is chosen before its answer is known: the surest answer after the fact would be a chance low one.
-    at = max(np.quantile(anchored, 1 - _TAILS), key=lambda t: _tells(anchored, bereft, t))
+    at = np.quantile(anchored, 1 - _TAIL)
     with_partner, without, of_all = (float((x >= at).mean()) for x in (anchored, bereft, everyone))
-    if with_partner <= without:
+    told_apart = with_partner - without
+    if told_apart <= 0:
         return 1.0
-    share = (of_all - without) / (with_partner - without)
-    error = _error(float(np.clip(share, 0, 1)), with_partner, without, len(anchored))
-    missing = 1 - share
+    missing = (with_partner - of_all) / told_apart
+    # Where everybody has a counterpart, all stand above t as often as the anchored do; by Laplace's rule never surely.
+    above = (with_partner * len(anchored) + 1) / (len(anchored) + 2)
+    error = np.sqrt(above * (1 - above) * (1 / len(anchored) + 1 / len(everyone))) / told_apart
     believed = missing * max(0.0, 1 - (_DOUBT * error / missing) ** 2) if missing > 0 else 0.0
     return float(np.clip(1 - believed, 1 / (len(everyone) + 1), 1))
-
-
-def _tells(anchored: FloatArray, bereft: FloatArray, at: float) -> float:
-    """How sure the answer at this t would be if everybody had a counterpart: 1 / its standard error."""
-    with_partner, without = float((anchored >= at).mean()), float((bereft >= at).mean())
-    return 1 / _error(1.0, with_partner, without, len(anchored)) if with_partner > without else 0.0
-
-
-def _error(share: float, with_partner: float, without: float, count: int) -> float:
-    """The standard error of π_t, if it is this share, from `count` anchors of which these shares stand above t."""
-    variance = share**2 * with_partner * (1 - with_partner) + (1 - share) ** 2 * without * (1 - without)
-    # Who stands above t without a partner does so with one, so the two shares go together.
-    variance += 2 * share * (1 - share) * without * (1 - with_partner)
-    # One more account on the fence: a part that nobody is seen in is not known to be empty.
-    return float(np.sqrt((variance + 1 / count) / count) / (with_partner - without))

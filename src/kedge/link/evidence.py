@@ -31,7 +31,7 @@ from kedge.link.profile import Profile, profile
 from kedge.link.schedule import schedule
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["Evidence", "Term", "edge_rates", "propagate", "terms"]
+__all__ = ["Evidence", "Term", "common_edges", "edge_rates", "propagate", "terms"]
 
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
@@ -74,13 +74,18 @@ class Evidence:
     balanced: bool = False
 
 
-def edge_rates(problem: Problem) -> tuple[float, float]:
-    """(s, t) from the edges among the anchors, smoothed by one common edge in two."""
+def common_edges(problem: Problem) -> tuple[int, int, int]:
+    """Among the anchors: edges that both networks have, edges of the left one, edges of the right one."""
     left, right = problem.anchors.T
     on_left = problem.left.adjacency[left][:, left] != 0
     on_right = problem.right.adjacency[right][:, right] != 0
-    common = on_left.multiply(on_right).nnz / 2
-    return (common + 1) / (on_left.nnz / 2 + 2), (common + 1) / (on_right.nnz / 2 + 2)
+    return on_left.multiply(on_right).nnz // 2, on_left.nnz // 2, on_right.nnz // 2
+
+
+def edge_rates(problem: Problem) -> tuple[float, float]:
+    """(s, t) from the edges among the anchors, smoothed by one common edge in two."""
+    common, on_left, on_right = common_edges(problem)
+    return (common + 1) / (on_left + 2), (common + 1) / (on_right + 2)
 
 
 def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: float) -> csr_array:

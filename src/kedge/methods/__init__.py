@@ -51,7 +51,7 @@ def _later(module: str) -> Method:
 
 # name -> what it is, with paper and venue; the module has the same name with underscores.
 ABOUT: Final[dict[str, str]] = {
-    "kedge": "evidence, with network sketches as its prior where held-back anchors gain by it (the default)",
+    "kedge": "evidence, with nearness in sketches of the networks as its prior (the default)",
     "evidence": "evidence from matched neighbours, spread in rounds",
     "mgcn": "multi-level graph convolution on hypergraphs (MGCN, KDD 2020)",
     "common-neighbours": "anchored neighbours in common, by rarity (after Adamic and Adar, 2003)",

@@ -1,8 +1,9 @@
-"""Evidence, with embeddings as its prior where held-back anchors gain by them: kedge's own method.
+"""Evidence, with nearness in embeddings as its prior: kedge's own method.
 
-`settle` decides (settling.py). The vectors are sketches of the two networks unless the settings ask for MGCN's
-(docs/decisions/0017); how much nearness counts as a prior is estimated (docs/decisions/0018). Where the settings have a
-mixture, all that is known of a candidate is weighed anew for its place (docs/decisions/0020).
+Where that is not affordable it is evidence alone (settling.py, docs/decisions/0025). The vectors are sketches of the
+networks unless the settings ask for MGCN's (docs/decisions/0017); how much nearness counts as a prior is estimated
+(docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for its place
+(docs/decisions/0020).
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from kedge.config import Config
 from kedge.embedding import recall_sketches
 from kedge.link.choice import FORMS
 from kedge.link.evidence import Evidence
-from kedge.link.mixture import known_of, mix
+from kedge.link.mixture import mix
 from kedge.methods import mgcn
 from kedge.methods.embedded import lay_vectors
 from kedge.methods.evidence import recall, scores
 from kedge.methods.settling import settle, with_vectors
-from kedge.methods.together import hear_anchors, hear_prior, near_ones
+from kedge.methods.together import hear_prior, what_is_known
 from kedge.types import Problem
 from kedge.workshop import Shelf, Workshop
 
@@ -44,10 +45,9 @@ def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None 
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return heard
     if config.pairing.turns:
-        heard = hear_prior(problem, heard, near_ones(problem, heard, config, workshop), config, workshop)
+        heard = hear_prior(problem, heard, config, workshop)
     if config.pairing.mixture:
-        near = near_ones(problem, heard, config, workshop)
-        known = known_of(near.pairs, near.log_ratio, heard, hear_anchors(problem, config))
+        near, known = what_is_known(problem, heard, config, workshop)
         weighed = mix(near.pairs, known, config.pairing.mixture, heard.beliefs.shape)
         heard = replace(heard, weighed=weighed, laid=near.laid)
     large = problem.left.n + problem.right.n > _KEPT

@@ -1,9 +1,10 @@
 """What kedge's own method does with embeddings, settled once for a problem before it runs.
 
 Nearness is a prior of evidence wherever that can be afforded: it hardly ever loses, and to ask held-back anchors first
-cost more than to use it (docs/decisions/0025). Two things are left to find out. The dense form of evidence hears every
-pair and needs nobody to propose any. And where the networks have few edges in common, beliefs that rest on beliefs go
-astray, so that all that is known of a candidate is weighed anew if held-back anchors gain by it (docs/decisions/0020).
+cost more than to use it (docs/decisions/0025). The dense form of evidence goes without: it hears every pair and needs
+nobody to propose any. One thing is left to find out: where the networks have few edges in common, beliefs that rest on
+beliefs go astray, so all that is known of a candidate is weighed anew if held-back anchors gain by it
+(docs/decisions/0020).
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from dataclasses import replace
 import numpy as np
 
 from kedge.config import Config
+from kedge.errors import KedgeError
 from kedge.link.choice import FORMS, gains, ranking_scores, reciprocal_ranks, unassigned_scores
-from kedge.link.evidence import edge_rates
-from kedge.link.mixture import Choices, fit_mixture, known_of, mix
+from kedge.link.evidence import common_edges
+from kedge.link.mixture import Choices, fit_mixture, mix
 from kedge.methods import evidence
-from kedge.methods.together import hear_anchors, hear_prior, near_ones
+from kedge.methods.together import hear_prior, vectors_of, what_is_known
 from kedge.methods.turns import PLENTY, turns_at_most
 from kedge.types import FloatArray, IntArray, Problem
 from kedge.workshop import Workshop
@@ -26,6 +28,7 @@ from kedge.workshop import Workshop
 __all__ = ["settle", "with_pairing", "with_vectors"]
 
 _COMMON = 0.5  # of one network's edges: with more of them in the other one, evidence is not led astray
+_TELLING = 30  # edges among the anchors of either network, from which such a share can be told
 _FOLDS = 3
 _CLEARLY = 2.0  # standard errors of a gain
 _WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however many anchors are sure of it
@@ -40,19 +43,35 @@ def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | Non
     workshop = workshop or Workshop()
     plain, count = with_pairing(config, use="no"), len(problem.anchors)
     # Fewer anchors cannot tell the six weights of a mixture apart.
-    astray = count >= PLENTY and max(edge_rates(problem)) < _COMMON
-    if config.evidence.form == "dense" and not astray:
+    astray = count >= PLENTY and _few_common_edges(problem)
+    dense = config.evidence.form == "dense"
+    if dense and not astray:
         return plain
     turns = turns_at_most(problem.left, problem.right, count, config.pairing)
     if turns == 0:
-        if 0 < count < PLENTY and config.pairing.accounts:
+        if 0 < count < PLENTY and config.pairing.accounts and config.pairing.vectors == "sketch":
             workshop.progress.note(
                 f"{count} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
                 "--set pairing.use=yes"
             )
         return plain
     together = with_pairing(config, use="yes", turns=turns)
-    return _with_mixture(problem, together, seed, workshop) if astray else together
+    if config.pairing.vectors == "mgcn":
+        try:
+            vectors_of(problem, together, workshop)
+        except KedgeError as error:  # a network may be too odd to be trained, or memory too small
+            workshop.progress.note(f"evidence alone is used: {error}")
+            return plain
+    if not astray:
+        return together
+    mixed = _with_mixture(problem, together, seed, workshop)
+    return plain if dense and not mixed.pairing.mixture else mixed
+
+
+def _few_common_edges(problem: Problem) -> bool:
+    """Whether less than half of the edges among the anchors, in either network, are edges of the other one too."""
+    common, *each = common_edges(problem)
+    return min(each) >= _TELLING and all(common < _COMMON * edges for edges in each)
 
 
 def _with_mixture(problem: Problem, together: Config, seed: int, workshop: Workshop) -> Config:
@@ -87,9 +106,8 @@ def _hold_back(problem: Problem, fold: IntArray, config: Config, workshop: Works
     """What a mixture has to choose from without the anchors of the fold, and 1 / rank of each by evidence's order."""
     trial, held = replace(problem, anchors=np.delete(problem.anchors, fold, axis=0)), problem.anchors[fold]
     heard = FORMS[config.evidence.form](trial, config.evidence)
-    heard = hear_prior(trial, heard, near_ones(trial, heard, config, workshop), config, workshop)
-    near = near_ones(trial, heard, config, workshop)
-    known = known_of(near.pairs, near.log_ratio, heard, hear_anchors(trial, config))
+    heard = hear_prior(trial, heard, config, workshop)
+    near, known = what_is_known(trial, heard, config, workshop)
     return Choices(near.pairs, known, held), reciprocal_ranks(ranking_scores(heard), held)
 
 

@@ -8,17 +8,18 @@ from kedge.config import Config
 from kedge.embedding import sketch_both
 from kedge.link.choice import FORMS
 from kedge.link.evidence import Evidence, propagate
+from kedge.link.mixture import known_of
 from kedge.link.prior import Near, certain_pairs, near_pairs, prior_of
 from kedge.methods import mgcn
 from kedge.types import FloatArray, Problem
 from kedge.workshop import Workshop
 
-__all__ = ["hear_anchors", "hear_prior", "near_ones", "vectors_of"]
+__all__ = ["hear_prior", "vectors_of", "what_is_known"]
 
 _GROWTH = 1.1  # of the certain matches from which another turn pays
 
 
-def hear_prior(problem: Problem, heard: Evidence, near: Near, config: Config, workshop: Workshop) -> Evidence:
+def hear_prior(problem: Problem, heard: Evidence, config: Config, workshop: Workshop) -> Evidence:
     """Evidence again, with a prior from what it was certain of.
 
     Matches that the prior makes certain lay the spaces over each other better than the anchors alone did, so it is made
@@ -26,9 +27,9 @@ def hear_prior(problem: Problem, heard: Evidence, near: Near, config: Config, wo
     """
     listen = FORMS[config.evidence.form]
     certain = len(certain_pairs(problem, heard, config.pairing.certain))
-    for turn in range(config.pairing.turns):
+    for _ in range(config.pairing.turns):
         before = certain
-        near = near if turn == 0 else near_ones(problem, heard, config, workshop)
+        near = _near_ones(problem, heard, config, workshop)
         prior = prior_of(near, heard.beliefs.shape)
         if prior.nnz == 0:
             break
@@ -39,14 +40,20 @@ def hear_prior(problem: Problem, heard: Evidence, near: Near, config: Config, wo
     return heard
 
 
-def near_ones(problem: Problem, heard: Evidence, config: Config, workshop: Workshop) -> Near:
+def _near_ones(problem: Problem, heard: Evidence, config: Config, workshop: Workshop) -> Near:
     """What the vectors say, laid over each other by the matches that evidence is certain of."""
     left, right = vectors_of(problem, config, workshop)
     certain = certain_pairs(problem, heard, config.pairing.certain)
     return near_pairs(problem, left, right, certain, heard.log_odds, config.pairing, config.seed, workshop.progress)
 
 
-def hear_anchors(problem: Problem, config: Config) -> Evidence:
+def what_is_known(problem: Problem, heard: Evidence, config: Config, workshop: Workshop) -> tuple[Near, FloatArray]:
+    """What a mixture chooses from: near pairs and candidates, and what is known of each, [m, 6]."""
+    near = _near_ones(problem, heard, config, workshop)
+    return near, known_of(near.pairs, near.log_ratio, heard, _hear_anchors(problem, config))
+
+
+def _hear_anchors(problem: Problem, config: Config) -> Evidence:
     """What the anchors alone say: a single round."""
     return propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
 

@@ -68,7 +68,7 @@ def _order_note(directory: Path) -> tuple[str, ...]:
 def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: int) -> float | None:
     """The cosine of the two accounts' vectors, the spaces laid over each other by the anchors (Eq. 11).
 
-    None where the run has no vectors: its method makes none, held-back anchors gained nothing, or a purge came since.
+    None where the run has no vectors: its method makes none, they were not affordable, or a purge came since.
     """
     if evidenced(config.method) is None:
         alignment = ALIGNMENT.load(directory / "model" / "scores.npz")

@@ -25,6 +25,7 @@ from kedge.link.calibrate import calibrate as fit_calibrator
 from kedge.link.decide import choose_threshold, decide, threshold_grid
 from kedge.link.evidence import Evidence
 from kedge.methods import METHODS, evidenced, prepare, settle, trains
+from kedge.methods.settling import with_vectors
 from kedge.pipeline.anchors import anchor_notes
 from kedge.pipeline.costs import turns_in_all
 from kedge.pipeline.hypergraphs import HYPERGRAPHS, refuse_idle_hypergraphs, tell_unused, with_hypergraphs
@@ -145,7 +146,7 @@ def match_to_run(
     test, notes = (None, ()) if inputs.test is None else resolve_test(read_pairs(inputs.test, config.read), problem)
     for note in notes:
         progress.note(note)
-    turns = turns_in_all(problem.left, problem.right, len(problem.anchors), config)
+    turns = turns_in_all(problem.left, problem.right, len(problem.anchors), with_vectors(problem, config))
     seconds, megabytes = estimate_cost(problem.left, problem.right, turns)
     progress.note(f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB")
     own = zip(HYPERGRAPHS, inputs.hypergraphs, strict=True)
