@@ -39,7 +39,7 @@ __all__ = ["Counterpart", "estimate_counterpart"]
 _BIN_ANCHORS = 25  # held-out anchors a bin
 _MOST_BINS = 20
 _TAIL = 0.4  # of the anchored: fewer are too noisy to tell, more stand too low
-_DOUBT = float(norm.isf(0.05))  # standard errors: a false alarm in one of 20 pairs
+_DOUBT = float(norm.isf(0.1))  # standard errors: a false alarm in one of ten pairs, and a slight one
 
 
 @dataclass(frozen=True)
