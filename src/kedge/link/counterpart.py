@@ -8,9 +8,10 @@ with a counterpart solves
 
     P(x ≥ t | all) = π P(x ≥ t | anchored) + (1 - π) P(x ≥ t | bereft)      for every t.
 
-It is solved at one t, which two fifths of the anchored pass: accounts without counterpart may be less active than
-bereft ones, and then stand lower, where they cannot be mistaken. What it says is not believed within `_DOUBT` standard
-errors of "everybody has one", and in part beyond (the shrinkage of James and Stein),
+It is solved at one t: the lowest that hardly any bereft account passes, though a fifth of the anchored do. Accounts
+without counterpart may be less active than the bereft, and then stand lower; where the bereft are rare that makes
+little difference. What it says is not believed within `_DOUBT` standard errors of "everybody has one", and in part
+beyond (the shrinkage of James and Stein),
 
     1 - π = (1 - π_t) max(0, 1 - (_DOUBT / z)^2),   z = (1 - π_t) / its standard error where everybody has one,
 
@@ -38,7 +39,8 @@ __all__ = ["Counterpart", "estimate_counterpart"]
 
 _BIN_ANCHORS = 25  # held-out anchors a bin
 _MOST_BINS = 20
-_TAIL = 0.4  # of the anchored: fewer are too noisy to tell, more stand too low
+_TAILS = (0.5, 0.4, 0.3, 0.25, 0.2)  # of the anchored: fewer are too noisy to tell
+_RARE = 0.1  # bereft accounts above t for each anchored one, so few that it hardly matters how like the lone they are
 _DOUBT = float(norm.isf(0.1))  # standard errors: a false alarm in one of ten pairs, and a slight one
 
 
@@ -78,8 +80,12 @@ def _share(anchored: FloatArray, bereft: FloatArray, everyone: FloatArray) -> fl
     """π of this module's docstring, before the limit."""
     if len(anchored) == 0 or len(everyone) == 0:
         return 1.0
-    at = np.quantile(anchored, 1 - _TAIL)
-    with_partner, without, of_all = (float((x >= at).mean()) for x in (anchored, bereft, everyone))
+    for tail in _TAILS:
+        at = np.quantile(anchored, 1 - tail)
+        with_partner, without = (float((x >= at).mean()) for x in (anchored, bereft))
+        if without <= _RARE * with_partner:
+            break
+    of_all = float((everyone >= at).mean())
     told_apart = with_partner - without
     if told_apart <= 0:
         return 1.0
