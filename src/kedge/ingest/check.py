@@ -18,11 +18,11 @@ from kedge.types import IntArray, Network
 __all__ = ["AnchorFacts", "CheckReport", "NetworkFacts", "check", "edges_among", "estimate_cost", "hub_warning"]
 
 # Fitted to benchmarks/growth.py and full_size.py, planted pairs all; a rough guide, said as such.
-_CPU_SECONDS_FLOOR: Final = 20.0
+_CPU_SECONDS_FLOOR: Final = 5.0
 _CPU_SECONDS_PER_ACCOUNT: Final = 3.5e-4
 _CPU_SECONDS_PER_EDGE: Final = 2e-5
-_TURN_PER_ACCOUNT: Final = 2e-4  # CPU seconds of a search of near accounts, and of evidence with a prior
-_TURN_PER_EDGE: Final = 5e-5
+_TURN_PER_ACCOUNT: Final = 1.5e-4  # CPU seconds of a search of near accounts, and of evidence with a prior
+_TURN_PER_EDGE: Final = 2.5e-5
 _BYTES_FLOOR: Final = 700_000_000
 _BYTES_PER_ACCOUNT: Final = 2_400
 _BYTES_PER_EMBEDDED: Final = 7_500  # more for each account whose near ones are searched for
