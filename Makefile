@@ -2,15 +2,27 @@
 VENV := .venv
 PYTHON ?= python3
 BIN := $(VENV)/bin
-# One stamp a dependency file: an install happens only when pyproject.toml or constraints.txt change.
+# `make demo` installs the core; what works on kedge itself installs everything. Each has a stamp, so that an install
+# happens only when pyproject.toml or constraints.txt change. Libraries are compiled when they are first imported.
+CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test check bench bench-accuracy screenshots clean
+.PHONY: demo test test-bounds check lock bench bench-accuracy screenshots clean
+
+$(CORE): pyproject.toml constraints.txt
+	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e .
+	@du -sh $(VENV)
+	@touch $(CORE)
 
 $(STAMP): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
-	touch $(STAMP)
+	@echo "Installing kedge with all extras and the tools for its tests into $(VENV), the CPU build of torch among them"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) -e ".[dev]"
+	@du -sh $(VENV)
+	@touch $(CORE) $(STAMP)
 
 # The browser tests need Chromium; without the rights to install it they skip and say so.
 BROWSER := $(VENV)/.browser
@@ -20,11 +32,17 @@ $(BROWSER): $(STAMP)
 		echo "Chromium is missing and cannot be installed here: browser tests will skip"
 	@touch $(BROWSER)
 
-demo: $(STAMP)
+demo: $(CORE)
 	$(BIN)/kedge demo -o demo-run
 
 test: $(STAMP) $(BROWSER)
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report=
+
+# Compiled functions do not check indices: these tests run them with checks, in a cache of their own.
+KERNELS := tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.py tests/mgcn/test_objective.py \
+	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_netalign.py
+test-bounds: $(STAMP)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-bounds $(BIN)/python -m pytest -n 2 --dist loadfile -m "not data" $(KERNELS)
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks docs
@@ -32,13 +50,19 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_import_order.py
 
+# The versions installed now, all that they need included, become those that every install takes.
+lock: $(STAMP)
+	$(BIN)/python .ci/lock.py > $(VENV)/constraints.txt
+	mv $(VENV)/constraints.txt constraints.txt
+	@touch $(CORE) $(STAMP)
+
 screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
 
-# partitioned.py wants a network of yours; docs/scaling.md has the words.
-BENCHMARKS := startup reading synth_full_size synth_difficulty \
+# partitioned.py needs a network of yours: docs/scaling.md has the command.
+BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
-	accuracy few_anchors few_anchors_large settled noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
+	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
 	report_size review_speed review_kills review_fuzz review_order
 bench: $(STAMP) $(BROWSER)

@@ -17,13 +17,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from shared_pairs import ROOT, load, match_greedily
+import numpy as np
+from measuring import ONE_THREAD, own_peak_mb
+from shared_pairs import ROOT, load, match_greedily, matched_share, mean_ranking
 
 NAMES = ("kedge", "evidence", "mgcn")
 RANDOM = ("kedge", "mgcn")
@@ -31,8 +32,6 @@ RANDOM = ("kedge", "mgcn")
 
 def measure(pair: str, split: str, method: str, seed: int) -> dict[str, float]:
     """One method on one split, in this process."""
-    from kedge import evaluate
-    from kedge.alignment import SparseAlignment
     from kedge.config import Config
     from kedge.methods import METHODS
     from kedge.types import Network, Problem
@@ -40,21 +39,14 @@ def measure(pair: str, split: str, method: str, seed: int) -> dict[str, float]:
     _, problem, held = load(pair, split)
     # A first run on two small stars loads the compiled kernels.
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
-    METHODS["evidence"](Problem(star, star, [(0, 0), (1, 1)]), Config(), 0)
+    METHODS["evidence"].align(Problem(star, star, np.array([(0, 0), (1, 1)])), Config())
     config = Config(method=method, seed=seed)
     began = time.process_time()
-    alignment = METHODS[method](problem, config, seed)
+    alignment = METHODS[method].align(problem, config)
     seconds = time.process_time() - began
-    ranking = evaluate.ranking(alignment, held)
-    figures = {
-        **{name: ranking[name] for name in ("hits1", "hits10", "hits30", "mrr")},
-        "matched": float("nan"),
-        "cpu": seconds,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    }
-    if not isinstance(alignment, SparseAlignment):
-        return figures
-    return figures | {"matched": evaluate.decisions(match_greedily(alignment), held)["matched_hits1"]}
+    # Methods that rank by vectors have a score for each pair: too many to assign.
+    matched = float("nan") if method == "mgcn" else matched_share(match_greedily(alignment), held)
+    return {**mean_ranking(alignment, held), "matched": matched, "cpu": seconds, "peak_mb": own_peak_mb()}
 
 
 def best_peers(data: Path) -> dict[tuple[str, str], dict[str, float]]:
@@ -79,9 +71,8 @@ def measure_apart(data: Path, what: tuple[str, str, str, int], cache: Path | Non
         found: dict[str, float] = kept[key]
         return found
     command = [sys.executable, __file__, "--one", *map(str, what)]
-    one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | one_thread | {"KEDGE_DATA": str(data)}
+        command, capture_output=True, text=True, check=False, env=os.environ | ONE_THREAD | {"KEDGE_DATA": str(data)}
     )
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
@@ -123,11 +114,12 @@ def main() -> None:
                     continue
                 seeds = range(options.seeds if method in RANDOM else 1)
                 runs = [measure_apart(options.data, (pair, split, method, seed), options.cache) for seed in seeds]
-                failed = [run for run in runs if isinstance(run, str)]
-                if failed:
-                    print(f"{pair:24} {split:7} {method:9} failed: {failed[0]}")
+                done = [run for run in runs if not isinstance(run, str)]
+                if len(done) < len(runs):
+                    failed = next(run for run in runs if isinstance(run, str))
+                    print(f"{pair:24} {split:7} {method:9} failed: {failed}")
                     continue
-                row = {name: sum(run[name] for run in runs) / len(runs) for name in columns}
+                row = {name: sum(run[name] for run in done) / len(done) for name in columns}
                 rows.append(row)
                 line(pair, split, method, row, columns, peers.get((pair, split), {}))
             if len(rows) > 1:

@@ -6,8 +6,8 @@ The split is off20 where a pair has it, else r20_s0. Figures are means over both
 candidates and ties at their average rank. Accounts are renumbered at random first. `peer` is the best figure of the
 same method and split in peers.json; a peer that only returns a matching has Hits@1 alone. CPU seconds are of the method
 alone, one thread, after a first run on a small network that loads compiled kernels. A method that takes longer than
-`--limit` CPU seconds is left with a line that says so. With `--held-back` no test pair is looked at: a fifth of the
-training anchors, drawn by the seed, is hidden and measured, which is how choices are made.
+`--limit` CPU seconds is left with a line that says so. With `--validation` no test pair is read: a fifth of
+the training anchors, drawn by the seed, is measured instead, which is how choices are made.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from measuring import answer_within
+from shared_pairs import mean_ranking
 
 PEERS = {
     "common-neighbours": "Adamic-Adar",
@@ -36,13 +37,12 @@ def read_pairs(path: Path) -> list[list[str]]:
     return [line.split("\t")[:2] for line in path.read_text().splitlines()]
 
 
-def measure(folder: Path, split: str, method: str, seed: int, held_back: bool) -> dict[str, float]:
-    """One method on one split, in this process; `held_back`: on a fifth of the training anchors."""
+def measure(folder: Path, split: str, method: str, seed: int, validation_only: bool) -> dict[str, float]:
+    """One method on one split, in this process; `validation_only`: on a fifth of the training anchors."""
     import warnings
 
     import numpy as np
 
-    from kedge import evaluate
     from kedge.config import Config
     from kedge.methods import METHODS
     from kedge.types import Network, Problem
@@ -60,18 +60,19 @@ def measure(folder: Path, split: str, method: str, seed: int, held_back: bool) -
     def find(pairs: list[list[str]]) -> np.ndarray:
         return np.column_stack([networks[side].find([pair[side] for pair in pairs]) for side in (0, 1)])
 
-    problem, held = Problem(*networks, find(train)), find(test)
-    if held_back:
+    left, right = networks
+    problem, held = Problem(left, right, find(train)), find(test)
+    if validation_only:
         order = np.random.default_rng(seed).permutation(len(problem.anchors))
-        hidden, known = problem.anchors[order[: len(order) // 5]], problem.anchors[order[len(order) // 5 :]]
-        problem, held = Problem(*networks, known), hidden
+        validation, known = problem.anchors[order[: len(order) // 5]], problem.anchors[order[len(order) // 5 :]]
+        problem, held = Problem(left, right, known), validation
     groups = [(i, j) for i in range(80) for j in range(i) if i % 10 == j % 10 or i - j == 1]
     small = Network.from_edges(groups, 80)
-    METHODS[method](Problem(small, small, [(i, i) for i in range(20)]), Config(), 0)
+    METHODS[method].align(Problem(small, small, np.array([(i, i) for i in range(20)])), Config())
     began = time.process_time()
-    alignment = METHODS[method](problem, Config(), seed)
+    alignment = METHODS[method].align(problem, Config(seed=seed))
     seconds = time.process_time() - began
-    found = evaluate.ranking(alignment, held)
+    found = mean_ranking(alignment, held)
     return {**{name: found[name] for name in ("hits1", "hits10", "mrr")}, "cpu": seconds}
 
 
@@ -106,13 +107,13 @@ def main() -> None:
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=int, default=300, help="CPU seconds of one method on one pair")
-    parser.add_argument("--held-back", action="store_true", help="measure a fifth of the training anchors")
+    parser.add_argument("--validation", action="store_true", help="measure a fifth of the training anchors")
     parser.add_argument("--one", nargs=3, metavar=("PAIR", "SPLIT", "METHOD"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         pair, split, method = options.one
         folder = options.data / "pairs" / pair
-        print(json.dumps(measure(folder, split, method, options.seed, options.held_back)))
+        print(json.dumps(measure(folder, split, method, options.seed, options.validation)))
         return
     from kedge.methods import METHODS
 
@@ -125,13 +126,13 @@ def main() -> None:
         split = "off20" if (options.data / "pairs" / pair / "splits" / "off20").is_dir() else "r20_s0"
         for method in [name for name in options.methods.split(",") if name] or list(METHODS):
             command = [sys.executable, __file__, "--data", str(options.data), "--seed", str(options.seed)]
-            command += ["--one", pair, split, method, *(["--held-back"] if options.held_back else [])]
+            command += ["--one", pair, split, method, *(["--validation"] if options.validation else [])]
             row = answer_within(options.limit, *command)
             if isinstance(row, str):
                 print(f"{pair} {method}: {row}", flush=True)
                 continue
             peer: dict[str, float] = {}
-            if not options.held_back:
+            if not options.validation:
                 peer = peer_of(options.data, pair, split, method)
             cells = [f"{row[name]:.3f}" for name in ("hits1", "hits10", "mrr")] + [f"{row['cpu']:.1f}"]
             cells += [f"{peer[name]:.3f}" if name in peer else "-" for name in ("hits1", "mrr")]

@@ -11,14 +11,14 @@ import argparse
 import time
 
 import numpy as np
-from partitioned import Hoard, figures
+from partitioned import KeepingCache, figures
 
 from kedge.config import resolve
-from kedge.methods.embedded import lay_vectors
-from kedge.methods.mgcn import embed_both
+from kedge.context.run_context import RunContext
+from kedge.embedding.both import embed_both
+from kedge.similarity.align import project_vectors
 from kedge.synth import planted
 from kedge.types import Problem
-from kedge.workshop import Workshop
 
 SETTINGS = "mgcn.dimensions=48 mgcn.steps=120 engine.name=serial partition.n_min=300 partition.shared=300".split()
 
@@ -31,7 +31,7 @@ def main() -> None:
     pair = planted(5000, 5000, 4000, 40_000, 40_000, 0.8, 11)
     anchors = pair.anchors[np.random.default_rng(0).permutation(len(pair.anchors))]
     problem, held = Problem(pair.left, pair.right, anchors[:800]), anchors[800:1600]
-    workshop = Workshop(Hoard())
+    context = RunContext(KeepingCache())
     print("variant | CPU s | hits1 | hits10 | mrr")
     variants = {"whole": ["partition.n_max=5000"]}
     for steps in asked.steps:
@@ -39,8 +39,8 @@ def main() -> None:
         variants[f"cut, refined {steps} times"] = cut
     for name, settings in variants.items():
         began = time.process_time()
-        left, right = embed_both(problem, resolve(assignments=[*SETTINGS, *settings]), 0, workshop)
-        found = figures(lay_vectors(problem, left.vectors, right.vectors, 0), held)
+        left, right = embed_both(problem, resolve(assignments=[*SETTINGS, *settings]), 0, context)
+        found = figures(project_vectors(problem, left.vectors, right.vectors, 0), held)
         print(f"{name} | {time.process_time() - began:.0f} | {found}", flush=True)
 
 

@@ -15,17 +15,17 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from shared_pairs import ROOT, load, match_as_settled
+from shared_pairs import ROOT, load, match_in_memory
 
 from kedge.config import Config
-from kedge.evaluate import balanced_pairs, calibration_error, decisions, macro
-from kedge.link.decide import choose_threshold
+from kedge.decide.decisions import choose_threshold
+from kedge.evaluation.metrics import balanced_pairs, calibration_error, decisions, macro
 from kedge.methods import METHODS
 
 
 def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, float | None]:
     split, problem, test = load(name, asked)
-    made = match_as_settled(problem, Config(method=method, seed=seed))
+    made = match_in_memory(problem, Config(method=method, seed=seed))
     matches, calibrator, alignment = made.matches, made.calibrator, made.alignment
     given, right = made.leaders(problem, test)
     partner = np.full(problem.left.n, -1)
@@ -33,7 +33,7 @@ def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, f
     best = matches.rank == 1
     decided = decisions(matches.partners("match"), test)
     true, false = balanced_pairs(test, problem.right.n, problem.anchors, np.random.default_rng(seed))
-    said = [calibrator.says_link(problem, alignment, pairs) for pairs in (true, false)]
+    said = [calibrator.predicts_link(problem, alignment, pairs) for pairs in (true, false)]
     threshold = choose_threshold(calibrator, matches.probability[matches.assigned], made.config)
     for note in calibrator.notes:
         print(f"# {name} {split}: {note}")

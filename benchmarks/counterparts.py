@@ -20,15 +20,14 @@ import numpy as np
 from copies import partial_copies
 from shared_pairs import ROOT
 
-from kedge.alignment import Alignment
 from kedge.config import Config
-from kedge.evaluate import decisions
+from kedge.decide.decisions import decide
+from kedge.evaluation.metrics import decisions
 from kedge.ingest import read_network
-from kedge.link.calibrate import calibrate
-from kedge.link.decide import decide
-from kedge.methods import METHODS, settle
+from kedge.methods import METHODS
+from kedge.probability.calibration import calibrate
 from kedge.synth import planted
-from kedge.types import IntArray, Problem
+from kedge.types import Alignment, IntArray, Problem
 
 # accounts a side, those with a counterpart, share of common edges, share of the anchors given
 PLANTED = (
@@ -81,16 +80,13 @@ def main() -> None:
     print("problem | share | estimated | matches | said | right | touching | recall")
     rows, shares = [], []
     for name, problem, test in problems([asked.only] if asked.only else ["planted", "copies"], asked.seeds):
-        settled = settle(problem, config, 0)
+        settled = METHODS[config.method].choose_settings(problem, config)
 
-        def run(one: Problem, seed: int, settled: Config = settled) -> Alignment:
-            return METHODS["evidence"](one, settled, seed)
+        def run(one: Problem, settled: Config = settled) -> Alignment:
+            return METHODS["evidence"].align(one, settled)
 
-        settings = settled.decide
-        calibrator = calibrate(
-            problem, run, share=settings.holdout, folds=settings.folds, candidates=settled.candidates, seed=0
-        )
-        matches = decide(problem, run(problem, 0), calibrator, settled)
+        calibrator = calibrate(problem, run, settled)
+        matches = decide(problem, run(problem), calibrator, settled)
         called, truth = matches.partners("match"), dict(test.tolist())
         right = sum(truth.get(u) == v for u, v in called.items())
         said = matches.probability[matches.assigned & (matches.decision == 2)]

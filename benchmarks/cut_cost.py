@@ -56,7 +56,7 @@ def main() -> None:
             path, edges = Path(folder) / "network", n * asked.degree // 2
             with path.open("wb") as file:
                 NETWORK.dump(planted(n, n, n // 2, edges, edges, 0.6, 0).left, file)
-            found = json.loads(measuring.measure_python(CHILD, str(path), asked.shared_by).said)
+            found = json.loads(measuring.measure_python(CHILD, str(path), asked.shared_by).printed)
         sizes, m = found["sizes"], found["edges"]
         print(
             f"{n:,} | {m:,} | {found['parts']} | {min(sizes):,} | {max(sizes):,} | {found['accounts']:.2f} | "

@@ -23,22 +23,23 @@ import numpy as np
 from measuring import ROOT
 
 from kedge.config import Config, resolve
-from kedge.embedding import embed_network
+from kedge.context.run_context import CacheEntry, MemoryCache, RunContext
+from kedge.embedding.network import embed_network
+from kedge.embedding.plan import Source
 from kedge.synth import planted
 from kedge.types import Network
-from kedge.workshop import MemoryShelf, Piece, Workshop
 
 SETTINGS = "mgcn.dimensions=64 partition.n_max=1200 partition.n_min=200 partition.shared=100".split()
 
 
-class Watched(MemoryShelf):
+class Watched(MemoryCache):
     """Calls somebody when the first part is there."""
 
     def __init__(self, then: object = None) -> None:
         super().__init__()
         self.then = then
 
-    def put(self, key: str, piece: Piece) -> None:
+    def put(self, key: str, piece: CacheEntry) -> None:
         """Keep it, and tell."""
         super().put(key, piece)
         if callable(self.then):
@@ -48,7 +49,7 @@ class Watched(MemoryShelf):
 
 def run(name: str, network: Network, config: Config, then: object = None) -> np.ndarray:
     load, began = os.getloadavg()[0], time.perf_counter()
-    made = embed_network(network, config, 0, np.empty(0, np.int64), workshop=Workshop(Watched(then)))
+    made = embed_network(Source(network, np.empty(0, np.int64), 0), config, RunContext(Watched(then)))
     wall = time.perf_counter() - began
     print(f"{name:34} {wall:8.1f} s wall (load before: {load:.1f}), {made.parts.count} parts", flush=True)
     return made.vectors
@@ -128,12 +129,13 @@ def main() -> None:
     network = planted(n, n, n // 2, 10 * n, 10 * n, 0.6, 0).left
     reference = run("one process, here", network, config("engine.name=serial"))
     if asked.only != "dask":
-        for workers in (1, 2):
-            found = run(f"{workers} local worker(s)", network, config(f"engine.workers={workers}"))
+        for count in (1, 2):
+            found = run(f"{count} local worker(s)", network, config(f"engine.workers={count}"))
             print("  the same vectors" if np.array_equal(found, reference) else "  OTHER VECTORS")
     if asked.only == "local":
         return
-    place = namespaces(2) if asked.namespaces else contextlib.nullcontext(("127.0.0.1", [[], []]))
+    here: tuple[str, list[list[str]]] = ("127.0.0.1", [[], []])
+    place = namespaces(2) if asked.namespaces else contextlib.nullcontext(here)
     with place as (host, prefixes), dask_cluster(host, prefixes) as (address, workers):
         where = ["engine.name=dask", f"engine.address={address}"]
         for name, then in (("Dask, two workers", None), ("Dask, one of them killed", lambda: end(workers[-1]))):

@@ -17,14 +17,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, mean_ranking
 
-from kedge import evaluate
 from kedge.alignment import SparseAlignment
 from kedge.config import EvidenceConfig
-from kedge.link import choice, profile, schedule
-from kedge.link.calibrate import hold_outs
-from kedge.link.evidence import propagate
+from kedge.evidence import degree_prior, form, schedule
+from kedge.evidence.propagate import propagate
+from kedge.probability.calibration import hold_outs
 from kedge.synth import planted
 from kedge.types import IntArray, Problem
 
@@ -37,10 +36,10 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "least_belief": (0.003, 0.03),
 }
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[Any, ...]]] = {
-    "raise": (choice, "_RAISE", (0.0, 1.5, 5.0)),
-    "settling": (schedule, "_SETTLING", (0.0, 0.3, 0.7)),
-    "profile_pseudo": (profile, "_PSEUDO", (3.0, 30.0)),
-    "profile_most": (profile, "_MOST", (0.9, 0.99)),
+    "raise": (form, "_RAISE", (0.0, 1.5, 5.0)),
+    "damping": (schedule, "_DAMPING", (0.0, 0.3, 0.7)),
+    "profile_pseudo": (degree_prior, "_PSEUDO", (3.0, 30.0)),
+    "profile_most": (degree_prior, "_MOST", (0.9, 0.99)),
 }
 # Overlap of edges and share of anchors known, of planted pairs.
 PLANTED = ((0.5, 0.2), (0.5, 0.05), (0.7, 0.02), (0.7, 0.2), (0.4, 0.4))
@@ -71,8 +70,8 @@ def problems(pairs: list[str], nodes: int) -> Iterator[tuple[str, list[tuple[Pro
 
 
 def mrr(folds: list[tuple[Problem, IntArray]], config: EvidenceConfig) -> float:
-    ranked = (SparseAlignment(choice.ranking_scores(propagate(problem, config))) for problem, _ in folds)
-    return float(np.mean([evaluate.ranking(one, held)["mrr"] for one, (_, held) in zip(ranked, folds, strict=True)]))
+    ranked = (SparseAlignment(form.ranking_scores(propagate(problem, config))) for problem, _ in folds)
+    return float(np.mean([mean_ranking(one, held)["mrr"] for one, (_, held) in zip(ranked, folds, strict=True)]))
 
 
 def main() -> None:

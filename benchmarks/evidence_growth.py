@@ -22,17 +22,17 @@ def child(nodes: int) -> None:
 
     import numpy as np
 
-    from kedge import evaluate
     from kedge.alignment import SparseAlignment
     from kedge.config import EvidenceConfig
-    from kedge.link.choice import ranking_scores
-    from kedge.link.evidence import propagate
+    from kedge.evaluation import metrics as evaluate
+    from kedge.evidence.form import ranking_scores
+    from kedge.evidence.propagate import propagate
     from kedge.synth import planted
     from kedge.types import Network, Problem
 
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
     config = EvidenceConfig(form="sparse")
-    propagate(Problem(star, star, [(0, 0), (1, 1)]), config)
+    propagate(Problem(star, star, np.array([(0, 0), (1, 1)])), config)
     pair = planted(nodes, nodes, int(0.7 * nodes), 5 * nodes, 5 * nodes, 0.6, seed=5)
     order = np.random.default_rng(5).permutation(len(pair.anchors))
     cut = len(order) // 5
@@ -57,7 +57,7 @@ def main() -> None:
     costs = []
     for nodes in options.nodes:
         run = measure(sys.executable, str(Path(__file__)), "--child", str(nodes), env={"OMP_NUM_THREADS": "1"})
-        found = json.loads(run.said)
+        found = json.loads(run.printed)
         edges = 10 * nodes
         costs.append(found["cpu"] / edges)
         print(

@@ -20,33 +20,32 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, mean_ranking
 
-from kedge import evaluate
-from kedge.alignment import Alignment
 from kedge.config import resolve
-from kedge.methods import METHODS, mgcn, settle
-from kedge.types import Problem
-from kedge.workshop import Workshop
+from kedge.context.run_context import RunContext
+from kedge.embedding.both import embed_both
+from kedge.methods import METHODS
+from kedge.types import Alignment, Problem
 
 PAIRS = ("cora", "douban", "facebook-twitter-small", "foursquare-twitter")
 NAMES = ("mgcn", "evidence", "both", "sketched", "kedge")
 VECTORS = {"both": "mgcn", "sketched": "sketch"}
 
 
-def run(method: str, problem: Problem, seed: int, workshop: Workshop) -> tuple[Alignment, str]:
-    config = resolve(assignments=["method=kedge"])
-    if method == "mgcn":
-        return mgcn.align(problem, config, config.seed, workshop), ""
+def run(method: str, problem: Problem, seed: int, context: RunContext) -> tuple[Alignment, str]:
+    if method == "mgcn":  # trained once for each pair, so its seed is always the same
+        return METHODS["mgcn"].align(problem, resolve(), context), ""
+    config = resolve(assignments=["method=kedge", f"seed={seed}"])
     if method == "evidence":
-        return METHODS["evidence"](problem, config, seed), ""
+        return METHODS["evidence"].align(problem, config), ""
     if method == "kedge":
-        settled = settle(problem, config, seed, workshop)
-        chosen = "sketched" if settled.pairing.use == "yes" else "evidence"
-        chosen = "mixture" if settled.pairing.mixture else chosen
-        return METHODS["kedge"](problem, settled, seed, workshop), chosen
-    with_prior = ["method=kedge", "pairing.use=yes", f"pairing.vectors={VECTORS[method]}"]
-    return METHODS["kedge"](problem, resolve(assignments=with_prior), seed, workshop), ""
+        resolved = METHODS["kedge"].choose_settings(problem, config, context)
+        chosen = "sketched" if resolved.pairing.use == "yes" else "evidence"
+        chosen = "mixture" if resolved.pairing.mixture else chosen
+        return METHODS["kedge"].align(problem, resolved, context), chosen
+    with_prior = ["method=kedge", f"seed={seed}", "pairing.use=yes", f"pairing.vectors={VECTORS[method]}"]
+    return METHODS["kedge"].align(problem, resolve(assignments=with_prior), context), ""
 
 
 def main() -> None:
@@ -71,11 +70,11 @@ def main() -> None:
             continue
         _, problem, test = load(name)
         every = np.concatenate([problem.anchors, test])
-        workshop = Workshop()
+        context = RunContext()
         before = time.process_time()
         config = resolve(assignments=["method=kedge"])
         if trained:
-            mgcn.embed_both(problem, config, config.seed, workshop)
+            embed_both(problem, config, config.seed, context)
         vectors = time.process_time() - before
         found[name] = {method: [] for method in methods}
         counts = [max(round(share / 100 * len(every)), 1) for share in shares]
@@ -89,9 +88,9 @@ def main() -> None:
                 trial = replace(problem, anchors=drawn[:count])
                 for method in methods:
                     before = time.process_time()
-                    alignment, chosen = run(method, trial, seed, workshop)
+                    alignment, chosen = run(method, trial, seed, context)
                     cpu[method] += (time.process_time() - before) / asked.seeds
-                    mrr[method][seed] = evaluate.ranking(alignment, drawn[count:])["mrr"]
+                    mrr[method][seed] = mean_ranking(alignment, drawn[count:])["mrr"]
                     said += [chosen] if chosen else []
             for method in methods:
                 found[name][method].append(float(mrr[method].mean()))

@@ -18,11 +18,11 @@ import numpy as np
 from few_anchors import run
 from shared_pairs import ROOT
 
-from kedge import evaluate
+from kedge.context.run_context import RunContext
+from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
 from kedge.synth import subnetworks
 from kedge.types import Problem
-from kedge.workshop import Workshop
 
 NETWORKS = ("gemsec-fb-public-figure", "gemsec-deezer-hu", "soc-epinions1")
 METHODS = ("evidence", "kedge")
@@ -55,7 +55,7 @@ def main() -> None:
                 problem = Problem(pair.left, pair.right, drawn[:count])
                 for row, method in enumerate(METHODS):
                     before = time.process_time()
-                    alignment, chosen = run(method, problem, seed, Workshop())
+                    alignment, chosen = run(method, problem, seed, RunContext())
                     seconds = time.process_time() - before
                     ranking = evaluate.ranking(alignment, drawn[count : count + ASKED])
                     found[row] += (ranking["hits1"], ranking["mrr"], seconds)

@@ -43,7 +43,7 @@ def run_pair(place: Path, method: str, scale: float, share: float, more: list[st
         sys.executable, "-m", "kedge", "match", files[0], files[1], "--anchors", files[2], "--test", files[3],
         "-o", str(run), "--method", method, "--json", *more,
     )  # fmt: skip
-    summary = json.loads(done.said)
+    summary = json.loads(done.printed)
     stages = json.loads((run / "manifest.json").read_text())["stages"]
     print(
         f"{method}, {scale:g} of the full size: {done.cpu_seconds / 60:.1f} CPU minutes, {done.peak_mb:.0f} MB at most"

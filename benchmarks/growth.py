@@ -47,7 +47,7 @@ def run_one(folder: Path, data: Path, nodes: int, method: str, settings: list[st
         sys.executable, "-m", "kedge", "match", files[0], files[1], "--anchors", files[2], "--test", files[3],
         "-o", str(folder / f"run-{method}"), "--method", method, "--json", "-q", *more,
     )  # fmt: skip
-    metrics, edges = json.loads(done.said)["metrics"], 10 * nodes
+    metrics, edges = json.loads(done.printed)["metrics"], 10 * nodes
     return {
         "method": method,
         "nodes": nodes,

@@ -1,4 +1,4 @@
-"""Run a piece of Python in a fresh process and learn its CPU seconds, peak memory and what it printed."""
+"""Run a command in a fresh process; measure its CPU seconds and peak memory, and read its output."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Measured:
 
     cpu_seconds: float
     peak_mb: float
-    said: str
+    printed: str
 
 
 def measure(*command: str, env: dict[str, str] | None = None) -> Measured:
@@ -37,11 +38,11 @@ def measure(*command: str, env: dict[str, str] | None = None) -> Measured:
     )
     whole = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
     out = subprocess.run([sys.executable, "-c", watcher, *command], stdout=subprocess.PIPE, text=True, env=whole)
-    code, cpu, peak, said = json.loads(out.stdout)
+    code, cpu, peak, printed = json.loads(out.stdout)
     if code:
         raise SystemExit(f"{' '.join(command)[:200]} failed with {code}")
     unit = 1 if sys.platform == "darwin" else 1024
-    return Measured(cpu, peak * unit / 1e6, said)
+    return Measured(cpu, peak * unit / 1e6, printed)
 
 
 def measure_python(code: str, *arguments: str, env: dict[str, str] | None = None) -> Measured:
@@ -50,18 +51,17 @@ def measure_python(code: str, *arguments: str, env: dict[str, str] | None = None
 
 
 def answer_within(limit: int, *command: str) -> dict[str, Any] | str:
-    """The JSON that a command prints, on one thread, or in a few words why there is none; `limit` CPU seconds."""
-    one_thread = {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    """The JSON that a command prints, on one thread, or why there is none; `limit` CPU seconds."""
     done = subprocess.run(
         command,
         capture_output=True,
         text=True,
         check=False,
-        env=os.environ | one_thread,
+        env=os.environ | ONE_THREAD,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5)),
     )
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f"more than {limit} CPU s, left"
+        return f"more than {limit} CPU s, stopped"
     if done.returncode:
         return done.stderr.strip().splitlines()[-1]
     answer: dict[str, Any] = json.loads(done.stdout)
@@ -74,7 +74,7 @@ def own_peak_mb() -> float:
 
 
 def measure_tree(*command: str, env: dict[str, str] | None = None) -> Measured:
-    """The same for a command with children: memory of all its processes together, looked at five times a second."""
+    """The same for a command with children: memory of all its processes together, read five times per second."""
     whole = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
     with tempfile.TemporaryFile("w+") as out:
         work = subprocess.Popen(command, stdout=out, env=whole)
@@ -86,11 +86,11 @@ def measure_tree(*command: str, env: dict[str, str] | None = None) -> Measured:
             code = os.waitstatus_to_exitcode(status) if ended else None
         work.returncode = code
         out.seek(0)
-        said = out.read()
+        printed = out.read()
     if code:
         raise SystemExit(f"{' '.join(command)[:200]} failed with {code}")
-    # Its own peak is known exactly; that of all together only as often as one looked.
-    return Measured(used.ru_utime + used.ru_stime, max(peak, used.ru_maxrss * 1024 / 1e6), said)
+    # Its own peak is exact; that of all processes together is sampled.
+    return Measured(used.ru_utime + used.ru_stime, max(peak, used.ru_maxrss * 1024 / 1e6), printed)
 
 
 def _family(pid: int) -> list[int]:

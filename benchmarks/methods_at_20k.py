@@ -20,9 +20,10 @@ from measuring import answer_within, own_peak_mb
 
 def measure(accounts: int, method: str, settings: list[str]) -> dict[str, object]:
     """One method in this process."""
-    from kedge import evaluate, synth
+    from kedge import synth
     from kedge.config import resolve
     from kedge.errors import KedgeError
+    from kedge.evaluation import metrics as evaluate
     from kedge.methods import METHODS
     from kedge.types import Problem
 
@@ -32,7 +33,7 @@ def measure(accounts: int, method: str, settings: list[str]) -> dict[str, object
     problem = Problem(pair.left, pair.right, train)
     began = time.process_time()
     try:
-        alignment = METHODS[method](problem, resolve("default", assignments=settings), 0)
+        alignment = METHODS[method].align(problem, resolve("default", assignments=settings))
     except KedgeError as error:
         return {"refused": str(error)}
     cpu, peak = time.process_time() - began, own_peak_mb()

@@ -17,7 +17,7 @@ import torch
 from mgcn_step import make_part
 
 from kedge.experiments.forward import time_models
-from kedge.spmm import hold_memory
+from kedge.linalg.memory import reuse_freed_memory
 
 
 def measure_size(n: int, d: int, rounds: int) -> dict[str, float]:
@@ -34,7 +34,7 @@ def main() -> None:
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    hold_memory()
+    reuse_freed_memory()
     sizes = [int(size) for size in asked.sizes.split(",")]
     table = []
     print(

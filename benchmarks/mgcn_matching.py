@@ -15,11 +15,10 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, mean_ranking
 
-from kedge import evaluate
 from kedge.config import resolve
-from kedge.methods import mgcn
+from kedge.methods import METHODS
 from kedge.synth import planted
 from kedge.types import IntArray, Problem
 
@@ -58,12 +57,15 @@ def main() -> None:
         for change in asked.changes:
             config = resolve(assignments=["method=mgcn", *change.split()])
             before = time.process_time()
-            found = [evaluate.ranking(mgcn.align(problem, config, seed), held) for seed in range(asked.seeds)]
+            found = [
+                mean_ranking(METHODS["mgcn"].align(problem, config.model_copy(update={"seed": seed})), held)
+                for seed in range(asked.seeds)
+            ]
             cpu = (time.process_time() - before) / asked.seeds
-            hits, mrr = (np.array([float(str(one[of])) for one in found]) for of in ("hits1", "mrr"))
+            hits, mrr = (np.array([one[of] for one in found]) for of in ("hits1", "mrr"))
             each = " ".join(f"{value:.3f}" for value in hits)
-            said = f"hits@1 {hits.mean():.3f} ({each}) mrr {mrr.mean():.3f} {cpu:.0f} CPU s"
-            print(f"{name:10} {change or '(the defaults)':66} {said}", flush=True)
+            figures = f"hits@1 {hits.mean():.3f} ({each}) mrr {mrr.mean():.3f} {cpu:.0f} CPU s"
+            print(f"{name:10} {change or '(the defaults)':66} {figures}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """One training step of MGCN against a plain torch transcription of the same step, in the same run.
 
     python benchmarks/mgcn_step.py
+    python benchmarks/mgcn_step.py --adam       # kedge's Adam against torch's, and what loading torch's costs
+    OMP_WAIT_POLICY=PASSIVE python benchmarks/mgcn_step.py --threads    # wall time of a step on one and on two threads
 
 A part of 15,000 accounts and 200,000 edges, 32 accounts a hyperedge, d = 200. The transcription uses torch.sparse
 products and gathers M noise accounts for both ends of each edge; it hides no edges. Both steps are forward, backward
@@ -15,7 +17,8 @@ import json
 import sys
 import time
 import warnings
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import measuring
 import numpy as np
@@ -24,17 +27,19 @@ from scipy.sparse import csr_array
 from torch.nn.functional import normalize
 
 from kedge.config import MgcnConfig, resolve
+from kedge.context.usage import peak_mb, resident_mb
 from kedge.hypergraph import build_hypergraph
+from kedge.linalg.memory import reuse_freed_memory
+from kedge.linalg.spmm import Sparse
 from kedge.mgcn.adam import Adam
-from kedge.mgcn.dropout import drop
+from kedge.mgcn.edge_dropout import draw_kept
+from kedge.mgcn.fusion import Block
 from kedge.mgcn.holdout import list_edges
 from kedge.mgcn.layers import ACTIVATIONS, factor_theta, normalise_adjacency
 from kedge.mgcn.model import Mgcn, prepare
-from kedge.mgcn.objective import Edges, edge_loss, noise_weights, pooled_loss, sampled_loss
-from kedge.mgcn.train import hide
-from kedge.mgcn.unit_rows import unit_rows
-from kedge.spmm import hold_memory
-from kedge.types import Network
+from kedge.mgcn.objective import Edges, Sample, edge_loss, noise_distribution, noise_weight, pooled_loss, sampled_loss
+from kedge.mgcn.row_ops import drop, unit_rows
+from kedge.types import Hypergraph, Network
 
 VARIANTS = {
     "default": ["mgcn.dimensions=200"],
@@ -72,7 +77,7 @@ def plain_matrix(matrix: csr_array) -> torch.Tensor:
 class Plain:
     """The same model and objective, as one would write them down: torch.sparse, autograd, gathered negatives."""
 
-    def __init__(self, network: Network, model: Mgcn, settings: MgcnConfig, hypergraph: object) -> None:
+    def __init__(self, network: Network, model: Mgcn, settings: MgcnConfig, hypergraph: Hypergraph) -> None:
         self.model, self.settings = model, settings
         H = hypergraph.H
         if settings.share:
@@ -94,7 +99,7 @@ class Plain:
         G = factor_theta(hypergraph, settings.theta).forward
         scipy_G = csr_array((G.values.numpy(), G.indices.numpy(), G.offsets.numpy()), shape=H.shape)
         self.G, self.G_t = plain_matrix(scipy_G), plain_matrix(csr_array(scipy_G.T.tocsr()))
-        self.pairs, self.noise = torch.from_numpy(list_edges(network)), noise_weights(network)
+        self.pairs, self.noise = torch.from_numpy(list_edges(network)), noise_distribution(network)
 
     def hand_on(self, level: int, X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
         """A level's input and output mixed, by its gate or as fixed."""
@@ -122,13 +127,7 @@ class Plain:
         X = normalize(X) * torch.exp(model.log_length / 2) if settings.unit else X
         M = settings.negatives
         noise = torch.multinomial(self.noise, len(self.pairs) * 2 * M, replacement=True, generator=draws)
-        return sampled_loss(X, model.bias, self.pairs, noise.reshape(-1, 2, M), settings.weighing, M)
-
-
-def read_peak_mb() -> float:
-    """This process's own peak: getrusage would carry over that of the process it was forked from."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) * 1024 / 1e6
+        return sampled_loss(X, model.bias, self.pairs, noise.reshape(-1, 2, M), noise_weight(settings))
 
 
 def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[str, float]:
@@ -142,16 +141,15 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
     start = torch.randn((n, settings.dimensions), generator=draws) / settings.dimensions**0.5
     before = time.process_time()
     if kind == "fast":
-        hold_memory()
+        reuse_freed_memory()
         model = Mgcn(prepare(network, hypergraph, settings), settings, start, draws)
-        table, noise = Edges.of(network), noise_weights(network)
+        table, noise = Edges.of(network), noise_distribution(network)
 
         def loss() -> torch.Tensor:
             pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
-            seen = hide(table.count, settings, drops)
-            chosen = None if seen is None else 1 - seen[:-1]
-            X = model(drops, seen)
-            return pooled_loss(X, model.bias, table, pool, settings.weighing, settings.negatives, chosen)
+            kept = draw_kept(table.count, settings, drops)
+            sample = Sample(pool, noise_weight(settings), None if kept is None else 1 - kept[:-1])
+            return pooled_loss(model(drops, kept), model.bias, table, sample)
     else:
         empty = prepare(network, hypergraph, settings.model_copy(update={"levels": "none"}))
         model = Mgcn(empty, settings, start, draws)
@@ -177,7 +175,7 @@ def time_steps(kind: str, variant: str, n: int, edges: int, steps: int) -> dict[
         if step:
             for name, a, b in zip(spent, marks, marks[1:], strict=False):
                 spent[name] += (b - a) / steps
-    total, peak = sum(spent.values()), read_peak_mb()  # before the components, which no training runs
+    total, peak = sum(spent.values()), peak_mb()  # before the components, which no training runs
     if kind == "fast":
         spent |= time_components(model, table, settings, draws, drops)
     return {**spent, "step": total, "prepare": prepared, "peak": peak, "loss": value.item()}
@@ -191,13 +189,13 @@ def time_components(
 
     def run_levels(levels: str) -> torch.Tensor:
         model.config = whole.model_copy(update={"levels": levels, "dropout": 0.0, "unit": False})
-        return model(seen=hide(edges.count, settings, drops)).sum()
+        return model(kept=draw_kept(edges.count, settings, drops)).sum()
 
     X = model().detach().requires_grad_()
     pool = torch.randint(0, len(X), (settings.pool,), generator=draws)
 
     def lose_noise() -> torch.Tensor:
-        return pooled_loss(X, model.bias, edges, pool) - edge_loss(X, model.bias, edges)
+        return pooled_loss(X, model.bias, edges, Sample(pool)) - edge_loss(X, model.bias, edges)
 
     parts = {
         ":simple level": lambda: run_levels("simple"),
@@ -218,6 +216,64 @@ def time_components(
     return found
 
 
+def compare_adam(n: int, steps: int = 40) -> None:
+    """CPU milliseconds per step of kedge's Adam and of torch's, in turn; CPU seconds and MB of torch's first use."""
+    torch.set_num_threads(1)
+    before, held = time.process_time(), resident_mb()
+    loading = torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+    loading.param_groups[0]["params"][0].grad = torch.zeros(1)
+    loading.step()
+    print(f"first use of torch.optim: {time.process_time() - before:.1f} CPU s, {resident_mb() - held:.0f} MB")
+    for d in (128, 200):
+        gradient = torch.randn((n, d), generator=torch.Generator().manual_seed(0))
+        makers: dict[str, Callable[[list[torch.Tensor]], Any]] = {
+            "kedge": lambda p: Adam(p, 0.05),
+            "torch, fused": lambda p: torch.optim.Adam(p, lr=0.05, fused=True),
+            "torch, default": lambda p: torch.optim.Adam(p, lr=0.05),
+        }
+        parameters = {name: torch.zeros((n, d), requires_grad=True) for name in makers}
+        optimisers = {name: make([parameters[name]]) for name, make in makers.items()}
+        spent: dict[str, list[float]] = {name: [] for name in makers}
+        for _ in range(steps):
+            for name, optimiser in optimisers.items():
+                parameters[name].grad = gradient.clone()
+                before = time.process_time()
+                optimiser.step()
+                spent[name].append(time.process_time() - before)
+        medians = ", ".join(f"{name} {1000 * np.median(times):.2f} ms" for name, times in spent.items())
+        print(f"{n:,} accounts, {d} dimensions, median of {steps} steps: {medians}", flush=True)
+
+
+def compare_threads(sizes: tuple[int, ...] = (500, 1000, 2000, 4000, 15000), steps: int = 12) -> None:
+    """Wall and CPU milliseconds of a training step on one and on two threads, in turn, d = 128."""
+    config = resolve()
+    reuse_freed_memory()
+    for n in sizes:
+        network = make_part(n, 13 * n)
+        draws, drops = torch.Generator().manual_seed(0), torch.Generator().manual_seed(1)
+        settings, table, noise = config.mgcn, Edges.of(network), noise_distribution(network)
+        start = torch.randn((n, settings.dimensions), generator=draws) / settings.dimensions**0.5
+        model = Mgcn(prepare(network, build_hypergraph(network, config.hypergraph), settings), settings, start, draws)
+        optimiser = Adam([p for p in model.parameters() if p.requires_grad], settings.learning_rate)
+        spent: dict[int, list[tuple[float, float]]] = {1: [], 2: []}
+        for _ in range(steps):
+            for threads, times in spent.items():
+                torch.set_num_threads(threads)
+                before = time.perf_counter(), time.process_time()
+                pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
+                kept = draw_kept(table.count, settings, drops)
+                sample = Sample(pool, noise_weight(settings), None if kept is None else 1 - kept[:-1])
+                pooled_loss(model(drops, kept), model.bias, table, sample).backward()
+                optimiser.step()
+                times.append((time.perf_counter() - before[0], time.process_time() - before[1]))
+        medians = {t: 1000 * np.median(np.array(times[2:]), axis=0) for t, times in spent.items()}
+        print(
+            f"{n:6,} accounts: wall {medians[1][0]:.0f} ms on one thread, {medians[2][0]:.0f} on two, "
+            f"CPU {medians[1][1]:.0f} and {medians[2][1]:.0f} ms",
+            flush=True,
+        )
+
+
 def count_gflop(variant: str, n: int, edges: int) -> tuple[float, float]:
     """GFLOP of dense and of sparse products in one step, forward and backward."""
     network = make_part(n, edges)
@@ -227,7 +283,10 @@ def count_gflop(variant: str, n: int, edges: int) -> tuple[float, float]:
     dense = 3 * 2 * n * settings.pool * d
     local = operators.local
     # Within hyperedges the backward pass makes the forward products once more.
-    sparse = 2 * local.nnz if settings.fusion == "linear" else 3 * sum(part.local.nnz for part in local)
+    if isinstance(local, Sparse):
+        sparse = 2 * local.nnz
+    else:
+        sparse = 3 * sum(part.A.nnz if isinstance(part, Block) else part.local.nnz for part in local)
     sparse += 4 * operators.G.nnz
     sparse = settings.layers * 2 * d * sparse + 3 * 2 * d * network.edges
     if settings.transform:
@@ -252,11 +311,19 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=200000)
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--variants", default="default,linear,sum")
+    parser.add_argument("--adam", action="store_true", help="kedge's Adam against torch's")
+    parser.add_argument("--threads", action="store_true", help="one thread against two, by network size")
     parser.add_argument("--one", nargs=2, metavar=("KIND", "VARIANT"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.one:
-        print(json.dumps(time_steps(*asked.one, asked.accounts, asked.edges, asked.steps)))
+        print(json.dumps(time_steps(asked.one[0], asked.one[1], asked.accounts, asked.edges, asked.steps)))
+        return
+    if asked.adam or asked.threads:
+        if asked.adam:
+            compare_adam(asked.accounts)
+        if asked.threads:
+            compare_threads()
         return
     rate = measure_gemm()
     print(f"one part: {asked.accounts:,} accounts, {asked.edges:,} edges; GEMM {rate:.0f} GFLOP/s a core")
@@ -267,11 +334,11 @@ def main() -> None:
         found = {}
         for kind in ("fast", "plain"):
             steps = asked.steps if kind == "fast" else max(1, asked.steps // 3)
-            said = measuring.measure(
+            printed = measuring.measure(
                 sys.executable, __file__, "--one", kind, variant, "--steps", str(steps),
                 "--accounts", str(asked.accounts), "--edges", str(asked.edges),
-            ).said  # fmt: skip
-            found[kind] = f = json.loads(said)
+            ).printed  # fmt: skip
+            found[kind] = f = json.loads(printed)
             ratio = f["step"] / found["fast"]["step"]
             print(
                 f"{variant:8} {kind:6} {f['step']:8.3f} {f['forward']:8.3f} {f['backward']:8.3f} {f['adam']:6.3f} "

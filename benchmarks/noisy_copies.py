@@ -16,10 +16,10 @@ import warnings
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
-from shared_pairs import ROOT, match_as_settled, match_greedily
+from shared_pairs import ROOT, match_greedily, match_in_memory, matched_share, mean_ranking
 
-from kedge import evaluate
 from kedge.config import Config
+from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
 from kedge.methods import METHODS
 from kedge.types import IntArray, Network, Problem
@@ -66,18 +66,18 @@ def noisy_copies(edges: IntArray, losses: tuple[float, float], known: float, see
 
 
 def measure(problem: Problem, test: IntArray) -> dict[str, float]:
-    made = match_as_settled(problem, Config())
+    made = match_in_memory(problem, Config())
     given, right = made.leaders(problem, test)
     called = evaluate.decisions(made.matches.partners("match"), test)
     began = time.process_time()
-    faq = METHODS["faq"](problem, Config(method="faq"), 0)
+    faq = METHODS["faq"].align(problem, Config(method="faq"))
     faq_seconds = time.process_time() - began
-    ranked = evaluate.ranking(made.alignment, test)
+    ranked = mean_ranking(made.alignment, test)
     found = {
         "hits1": ranked["hits1"],
         "mrr": ranked["mrr"],
-        "matched": evaluate.decisions(made.matches.partners(), test)["matched_hits1"],
-        "faq": evaluate.decisions(match_greedily(faq), test)["matched_hits1"],
+        "matched": matched_share(made.matches.partners(), test),
+        "faq": matched_share(match_greedily(faq), test),
         "ece": evaluate.calibration_error(given, right),
         "precision": called["precision"],
         "recall": called["recall"],

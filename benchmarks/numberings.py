@@ -12,10 +12,9 @@ import argparse
 
 import numpy as np
 from scipy.sparse import csr_array
-from shared_pairs import load, match_greedily
+from shared_pairs import load, match_greedily, matched_share
 
 from kedge.config import Config
-from kedge.evaluate import decisions
 from kedge.methods import METHODS
 from kedge.types import Network, Problem
 
@@ -45,8 +44,9 @@ def matched(method: str, problem: Problem, test: np.ndarray, draw: int) -> float
     def moved(pairs: np.ndarray) -> np.ndarray:
         return np.column_stack([place[column] for place, column in zip(places, pairs.T, strict=True)])
 
-    alignment = METHODS[method](Problem(*networks, moved(problem.anchors)), Config(method=method), draw)
-    return decisions(match_greedily(alignment), moved(test))["matched_hits1"]
+    observed = Problem(networks[0], networks[1], moved(problem.anchors))
+    alignment = METHODS[method].align(observed, Config(method=method, seed=draw))
+    return matched_share(match_greedily(alignment), moved(test))
 
 
 if __name__ == "__main__":

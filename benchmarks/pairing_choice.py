@@ -15,11 +15,12 @@ from dataclasses import replace
 
 from shared_pairs import load
 
-from kedge import evaluate
 from kedge.alignment import VectorAlignment
 from kedge.config import resolve
-from kedge.link.rerank import free_candidates, rerank
+from kedge.evaluation import metrics as evaluate
 from kedge.methods import METHODS
+from kedge.similarity.candidates import free_candidates
+from kedge.similarity.rerank import rerank
 
 
 def main() -> None:
@@ -34,14 +35,15 @@ def main() -> None:
     config = resolve(asked.preset)
     print("| pair | method | order | Hits@1 | Hits@10 | MRR |\n|---|---|---|---:|---:|---:|")
     for name in asked.methods.split(","):
-        chosen = METHODS[name](problem, config, 0)
+        chosen = METHODS[name].align(problem, config)
         if not isinstance(chosen, VectorAlignment):
             raise SystemExit(f"{name} has no vectors")
         plain = VectorAlignment(chosen.left, chosen.right)
         orders = {"all by cosine": plain}
         pairs = free_candidates(problem, plain, config.pairing.nearest).pairs
-        for judge, words in ((None, "free by cosine"), (chosen.judge, "free by network")):
-            orders[words] = replace(plain, head=rerank(problem, plain, pairs, judge))
+        network = None if chosen.network is None else chosen.network.log_odds
+        for log_odds, words in ((None, "free by cosine"), (network, "free by network")):
+            orders[words] = replace(plain, head=rerank(problem, plain, pairs, log_odds))
         for words, alignment in (orders | {"chosen": chosen}).items():
             found = evaluate.ranking(alignment, test)
             figures = " | ".join(f"{found[figure]:.3f}" for figure in ("hits1", "hits10", "mrr"))

@@ -64,7 +64,7 @@ def main() -> None:
                 NETWORK.dump(planted(n, n, n // 2, edges, edges, 0.6, 0).left, file)
         for d in asked.dimensions:
             words = [f"{folder}/small", f"{folder}/part", str(d), str(asked.patience), str(asked.steps)]
-            show(d, asked.accounts, json.loads(measuring.measure_python(CHILD, *words).said))
+            show(d, asked.accounts, json.loads(measuring.measure_python(CHILD, *words).printed))
 
 
 def show(d: int, accounts: int, found: dict[str, float]) -> None:

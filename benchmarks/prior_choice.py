@@ -1,10 +1,10 @@
-"""Which vectors make the better prior of evidence: MGCN's, the untrained sketch of each network, or both beside.
+"""Which vectors make the better prior of evidence: MGCN's, the untrained sketch of each network, or both concatenated.
 
     python benchmarks/prior_choice.py [--pairs cora,douban] [--shares 5,10,25,50] [--seeds 2]
 
 Anchors are drawn from the training anchors of a pair's split (a fifth of all), the other training anchors judge; the
-test anchors are not looked at. Mean reciprocal ranks, both directions: `alone` by the vectors, `prior` by evidence
-with the vectors as its prior in any case, beside evidence alone. CPU seconds are those of the vectors of both networks.
+test anchors are not read. Mean reciprocal ranks, both directions: `alone` by the vectors, `prior` by evidence
+with the vectors as its prior in any case, `evidence` without. CPU seconds are those of the vectors of both networks.
 """
 
 from __future__ import annotations
@@ -16,30 +16,28 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, mean_ranking
 
-from kedge import evaluate
 from kedge.alignment import SparseAlignment
 from kedge.config import Config, resolve
-from kedge.embedding import sketch_both
-from kedge.embedding.sketch import put_beside
-from kedge.link.choice import FORMS, ranking_scores
-from kedge.link.prior import certain_pairs, near_pairs, prior_of
-from kedge.methods import evidence as alone
-from kedge.methods.embedded import align_vectors
-from kedge.methods.mgcn import embed_both
+from kedge.context.run_context import MemoryCache, RunContext
+from kedge.embedding.both import embed_both
+from kedge.embedding.sketch import concatenate_sketch, sketch_both
+from kedge.evidence.form import FORMS, ranking_scores
+from kedge.evidence.prior import certain_pairs, near_pairs, prior_of
+from kedge.methods import METHODS
+from kedge.similarity.align import align_vectors
 from kedge.types import FloatArray, Problem
-from kedge.workshop import MemoryShelf
 
 PAIRS = ("cora", "douban", "arxiv-multiplex-2-12", "foursquare-twitter", "phone-email")
 
 
 def learnt(problem: Problem, config: Config) -> list[FloatArray]:
-    return [made.vectors for made in embed_both(problem, config, config.seed, None)]
+    return [made.vectors for made in embed_both(problem, config, config.seed, RunContext())]
 
 
 def sketched(problem: Problem, config: Config) -> list[FloatArray]:
-    return list(sketch_both(problem, config, MemoryShelf()))
+    return list(sketch_both(problem, config, MemoryCache()))
 
 
 def timed(
@@ -67,7 +65,7 @@ def main() -> None:
         X, learning = timed(learnt, problem, config)
         kinds = {"mgcn": X, "sketch": S}
         for weight in (0.3, 1.0):
-            kinds[f"beside {weight}"] = [put_beside(s, x, weight) for s, x in zip(S, X, strict=True)]
+            kinds[f"both {weight}"] = [concatenate_sketch(s, x, weight) for s, x in zip(S, X, strict=True)]
         print(f"{name}: vectors {learning:.0f} CPU s, sketches {sketching:.1f} CPU s", flush=True)
         for share in (float(one) for one in asked.shares.split(",")):
             count = max(round(share / 100 * len(problem.anchors)), 5)
@@ -75,20 +73,20 @@ def main() -> None:
             for seed in range(asked.seeds):
                 drawn = np.random.default_rng(seed).permutation(problem.anchors)
                 trial, held = replace(problem, anchors=drawn[:count]), drawn[count:]
-                settled = alone.settle(trial, config, seed)
-                hear = FORMS[settled.evidence.form]
-                first = hear(trial, settled.evidence)
+                resolved = METHODS["evidence"].choose_settings(trial, config.model_copy(update={"seed": seed}))
+                propagate = FORMS[resolved.evidence.form]
+                first = propagate(trial, resolved.evidence)
                 known = certain_pairs(trial, first, config.pairing.certain)
-                found["evidence"].append(evaluate.ranking(SparseAlignment(ranking_scores(first)), held)["mrr"])
+                found["evidence"].append(mean_ranking(SparseAlignment(ranking_scores(first)), held)["mrr"])
                 for kind, (left, right) in kinds.items():
-                    ranked = evaluate.ranking(align_vectors(trial, left, right, config.pairing, seed), held)
+                    ranked = mean_ranking(align_vectors(trial, left, right, config.pairing, seed), held)
                     near = near_pairs(trial, left, right, known, first.log_odds, config.pairing, seed)
-                    again = hear(trial, settled.evidence, prior_of(near, first.beliefs.shape))
+                    again = propagate(trial, resolved.evidence, prior_of(near, first.beliefs.shape))
                     found.setdefault(f"{kind} alone", []).append(ranked["mrr"])
-                    both = evaluate.ranking(SparseAlignment(ranking_scores(again)), held)["mrr"]
+                    both = mean_ranking(SparseAlignment(ranking_scores(again)), held)["mrr"]
                     found.setdefault(f"{kind} prior", []).append(both)
-            said = "  ".join(f"{kind} {np.mean(values):.3f}" for kind, values in found.items())
-            print(f"  {share:g} % ({count}): {said}", flush=True)
+            cells = "  ".join(f"{kind} {np.mean(values):.3f}" for kind, values in found.items())
+            print(f"  {share:g} % ({count}): {cells}", flush=True)
 
 
 if __name__ == "__main__":

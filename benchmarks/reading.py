@@ -58,7 +58,7 @@ def main() -> None:
     for place, name in enumerate(("kedge", "duckdb")):
         cpu = ", ".join(f"{run[place].cpu_seconds:.1f}" for run in runs)
         peak = max(run[place].peak_mb for run in runs)
-        print(f"{name:7} CPU s: {cpu}; peak {peak:.0f} MB; accounts, edges: {runs[0][place].said.strip()}")
+        print(f"{name:7} CPU s: {cpu}; peak {peak:.0f} MB; accounts, edges: {runs[0][place].printed.strip()}")
     ratio = np.median([mine.cpu_seconds / theirs.cpu_seconds for mine, theirs in runs])
     print(f"kedge / duckdb, median: {ratio:.2f} (goal 1.5)")
 

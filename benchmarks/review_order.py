@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 
 from kedge.config import Config
-from kedge.evaluate import calibration_error
-from kedge.link.calibrate import calibrate
-from kedge.link.decide import decide
-from kedge.methods.evidence import align, settle
+from kedge.decide.decisions import decide
+from kedge.evaluation.metrics import calibration_error
+from kedge.methods import METHODS
+from kedge.probability.calibration import calibrate
 from kedge.review.order import SHOWN, information_order
 from kedge.synth import planted
 from kedge.types import IntArray, Matches, Network, Problem
@@ -47,8 +47,10 @@ ORDERS: dict[str, Order] = {"information": by_information, "uncertainty": by_unc
 
 def match(problem: Problem, config: Config, given: int) -> Matches:
     # Two folds where kedge would take five: every order matches again after every batch.
-    calibrator = calibrate(problem, lambda p, seed: align(p, config, seed), given=given, folds=2)
-    return decide(problem, align(problem, config, 0), calibrator, config)
+    evidence = METHODS["evidence"]
+    twice = config.model_copy(update={"decide": config.decide.model_copy(update={"folds": 2})})
+    calibrator = calibrate(problem, lambda fewer: evidence.align(fewer, config), twice, given)
+    return decide(problem, evidence.align(problem, config), calibrator, config)
 
 
 def answers(problem: Problem, matches: Matches, rows: IntArray, truth: IntArray) -> Problem:
@@ -81,7 +83,7 @@ def share(problem: Problem, matches: Matches, test: IntArray, wanted: np.ndarray
     return float((partner[test[:, 0]] == test[:, 1])[wanted].mean())
 
 
-def said_error(matches: Matches, truth: IntArray) -> float:
+def open_error(matches: Matches, truth: IntArray) -> float:
     """ECE of the assigned pairs that are still open: whether answers spoil the probabilities."""
     rows = np.flatnonzero(matches.assigned)
     found = calibration_error(matches.probability[rows], truth[matches.left[rows]] == matches.right[rows])
@@ -97,7 +99,7 @@ def simulate(seed: int, nodes: int, steps: list[int]) -> dict[str, list[tuple[fl
     truth[pairs[:, 0]] = pairs[:, 1]
     left, right = (Network(network.adjacency, network.ids) for network in (made.left, made.right))
     start = Problem(left, right, train)
-    config = settle(start, Config(), seed)
+    config = METHODS["evidence"].choose_settings(start, Config(seed=seed)).model_copy(update={"seed": 0})
     first = match(start, config, len(train))
     states, asked = {}, np.zeros(nodes, bool)
     for name, order in ORDERS.items():
@@ -114,7 +116,7 @@ def simulate(seed: int, nodes: int, steps: list[int]) -> dict[str, list[tuple[fl
     never = ~asked[test[:, 0]]
     every = np.ones(len(test), bool)
     return {
-        name: [(share(p, m, test, every), share(p, m, test, never), said_error(m, truth)) for p, m in reached]
+        name: [(share(p, m, test, every), share(p, m, test, never), open_error(m, truth)) for p, m in reached]
         for name, reached in states.items()
     }
 

@@ -24,9 +24,9 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.calibrate import fit
-from kedge.link.decide import decide
-from kedge.store import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, Identity, open_run, to_plain
+from kedge.decide.decisions import decide
+from kedge.probability.calibration import Fold, fit_folds
+from kedge.store import Identity, layout, open_run, to_plain
 from kedge.types import Network, Problem
 
 
@@ -54,20 +54,20 @@ def write_run(folder: Path, matches: int, degree: int) -> None:
     problem, config = Problem(left, right, anchors), Config()
     alignment = noisy_scores(truth, n, rng)
     held = Problem(left, right, anchors[: len(anchors) // 2])
-    calibrator = fit(alignment, anchors[len(anchors) // 2 :], held)
+    calibrator = fit_folds([Fold(held, alignment, anchors[len(anchors) // 2 :])])
     decided = decide(problem, alignment, calibrator, config)
     positive = alignment.scores.data > 6
     rows = np.repeat(np.arange(n), np.diff(alignment.scores.indptr))[positive]
     support = csr_array((np.full(len(rows), 0.9), (rows, alignment.scores.indices[positive])), shape=(n, n))
     with open_run(folder, Identity({}, config.model_dump(mode="json"))) as run:
-        run.stage("keep the left network", "networks/left.npz", NETWORK, lambda: left)
-        run.stage("keep the right network", "networks/right.npz", NETWORK, lambda: right)
+        run.stage(layout.NETWORKS[0], lambda: left)
+        run.stage(layout.NETWORKS[1], lambda: right)
         known = {"anchors": anchors, "rejected": np.empty((0, 2), np.int64)}
-        run.stage("keep the anchors", "networks/anchors.npz", ARRAYS, lambda: known)
-        run.stage("calibrate", "model/calibration.json", JSON, lambda: to_plain(calibrator))
-        run.stage("score pairs (evidence)", "model/scores.npz", ALIGNMENT, lambda: alignment)
-        run.stage("keep the beliefs", "model/support.npz", SPARSE, lambda: support)
-        run.stage("decide", "matches.parquet", TABLE, decided.table)
+        run.stage(layout.ANCHORS, lambda: known)
+        run.stage(layout.CALIBRATION, lambda: to_plain(calibrator))
+        run.stage(layout.SCORES, lambda: alignment)
+        run.stage(layout.SUPPORT, lambda: support)
+        run.stage(layout.MATCHES, decided.table)
     print(f"{int(decided.assigned.sum()):,} matches of {n:,} accounts, {left.edges:,} and {right.edges:,} edges")
 
 

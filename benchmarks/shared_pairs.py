@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from kedge.alignment import Alignment, SparseAlignment
+from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.assign import assign
-from kedge.link.calibrate import Calibrator
-from kedge.link.decide import decide
-from kedge.methods import METHODS, settle
-from kedge.pipeline.matching import calibrate
-from kedge.types import BoolArray, FloatArray, IntArray, Matches, Network, Problem
-from kedge.workshop import MemoryShelf, Workshop
+from kedge.context.run_context import MemoryCache, RunContext
+from kedge.evaluation import metrics
+from kedge.linalg.assign import assign
+from kedge.linalg.sparse import with_data
+from kedge.pipeline.solve import MemoryRun, solve
+from kedge.probability.calibration import Calibrator
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Matches, Network, Problem
 
 ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "pairs"
 
@@ -71,20 +71,33 @@ class Matched:
         return given[asked], self.matches.right[asked] == partner[self.matches.left[asked]]
 
 
-def match_as_settled(problem: Problem, config: Config) -> Matched:
-    """As `kedge match` does, in memory: what is left open is settled once."""
-    workshop = Workshop(MemoryShelf())
+def match_in_memory(problem: Problem, config: Config) -> Matched:
+    """As `kedge match` does, without a run directory."""
+    run = MemoryRun(RunContext(MemoryCache()))
     began = time.process_time()
-    config = settle(problem, config, config.seed, workshop)
-    alignment = METHODS[config.method](problem, config, config.seed, workshop)
-    scored = time.process_time()
-    calibrator = calibrate(problem, config, workshop=workshop)
-    matches = decide(problem, alignment, calibrator, config)
-    return Matched(config, alignment, calibrator, matches, (scored - began, time.process_time() - scored))
+    made = solve(problem, config, run)
+    spent = time.process_time() - began
+    later = run.seconds["calibration"]
+    scored = sum(seconds for stage, seconds in run.seconds.items() if stage not in ("calibration", "matches"))
+    return Matched(made.config, made.alignment, made.calibrator, made.matches, (scored, max(later, spent - scored)))
 
 
-def match_greedily(alignment: SparseAlignment) -> dict[int, int]:
+def mean_ranking(alignment: Alignment, test: IntArray) -> dict[str, float]:
+    """Hits@k and MRR, means over both directions."""
+    found = metrics.ranking(alignment, test)
+    return {name: value for name, value in found.items() if isinstance(value, float)}
+
+
+def matched_share(partners: Mapping[int, int], test: IntArray) -> float:
+    """The share of test pairs that are assigned to each other."""
+    share = metrics.decisions(partners, test)["matched_hits1"]
+    return float("nan") if share is None else share
+
+
+def match_greedily(alignment: Alignment) -> dict[int, int]:
     """Partners one to one, the best scores first."""
+    if not isinstance(alignment, SparseAlignment):
+        raise TypeError("only sparse scores are assigned")
     scores = alignment.scores
     above_zero = scores.data - scores.data.min(initial=0) + 1
-    return dict(assign(csr_array((above_zero, scores.indices, scores.indptr), scores.shape), "greedy").tolist())
+    return dict(assign(with_data(scores, above_zero), "greedy").tolist())

@@ -12,27 +12,27 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from partitioned import Hoard
+from partitioned import KeepingCache
 from shared_pairs import ROOT
 
-from kedge import evaluate
 from kedge.config import ReadConfig, resolve
+from kedge.context.run_context import RunContext
+from kedge.embedding.both import embed_both
+from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
-from kedge.methods.embedded import lay_vectors
-from kedge.methods.mgcn import embed_both
+from kedge.similarity.align import project_vectors
 from kedge.synth import planted, subnetworks
 from kedge.types import IntArray, Problem
-from kedge.workshop import Workshop
 
 BASE = "mgcn.dimensions=64 mgcn.steps=150 engine.name=serial".split()
 CHANGES = {
     "the default": "",
     "boundary_steps=0": "partition.boundary_steps=0",
     "boundary_steps=16": "partition.boundary_steps=16",
-    "beside=0": "partition.beside=0",
-    "beside=0, boundary_steps=0": "partition.beside=0 partition.boundary_steps=0",
-    "beside=0.1": "partition.beside=0.1",
-    "beside=1": "partition.beside=1",
+    "learned_weight=0": "partition.learned_weight=0",
+    "learned_weight=0, boundary_steps=0": "partition.learned_weight=0 partition.boundary_steps=0",
+    "learned_weight=0.1": "partition.learned_weight=0.1",
+    "learned_weight=1": "partition.learned_weight=1",
     "sketch_length=4": "partition.sketch_length=4",
     "sketch_length=16": "partition.sketch_length=16",
     "sketch_steps=4": "partition.sketch_steps=4",
@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=list(CHANGES), default=list(CHANGES))
     asked = parser.parse_args()
     pairs = {name: load(name) for name in asked.networks}
-    shelves = {name: Workshop(Hoard()) for name in pairs}
+    caches = {name: RunContext(KeepingCache()) for name in pairs}
     print("change | mean MRR |", " | ".join(f"{name} Hits@1, MRR" for name in pairs))
     for change in asked.only:
         found = {}
@@ -58,8 +58,8 @@ def main() -> None:
             n = problem.left.n
             cut = [f"partition.n_max={n // 3}", f"partition.n_min={n // 15}", f"partition.shared={n // 18}"]
             config = resolve(assignments=[*BASE, *cut, *CHANGES[change].split()])
-            left, right = embed_both(problem, config, 0, shelves[name])
-            found[name] = evaluate.ranking(lay_vectors(problem, left.vectors, right.vectors, 0), held)
+            left, right = embed_both(problem, config, 0, caches[name])
+            found[name] = evaluate.ranking(project_vectors(problem, left.vectors, right.vectors, 0), held)
         mean = np.mean([one["mrr"] for one in found.values()])
         cells = " | ".join(f"{one['hits1']:.3f}, {one['mrr']:.3f}" for one in found.values())
         print(f"{change} | {mean:.4f} | {cells}", flush=True)

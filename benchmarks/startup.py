@@ -21,7 +21,7 @@ sys.stdout.write("\\n" + ",".join(sorted({"torch", "numba", "networkit", "faiss"
 def main() -> None:
     for words in LIGHT:
         runs = [measure(sys.executable, "-m", "kedge", *words.split()) for _ in range(3)]
-        heavy = measure_python(WATCH, *words.split()).said.rsplit("\n", 1)[-1]
+        heavy = measure_python(WATCH, *words.split()).printed.rsplit("\n", 1)[-1]
         print(f"kedge {words:15} {min(run.cpu_seconds for run in runs):.2f} s CPU; heavy imports: {heavy or 'none'}")
 
 

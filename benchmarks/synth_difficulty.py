@@ -27,7 +27,8 @@ def ranks(pair: Planted, train_share: float) -> np.ndarray:
     scores = (pair.left.adjacency[test[:, 0]] @ rarer @ known @ pair.right.adjacency @ scaled).toarray()
     scores[:, train[:, 1]] = -1
     truth = scores[np.arange(len(test)), test[:, 1]][:, None]
-    return (scores > truth).sum(axis=1) + ((scores == truth).sum(axis=1) + 1) / 2
+    found: np.ndarray = (scores > truth).sum(axis=1) + ((scores == truth).sum(axis=1) + 1) / 2
+    return found
 
 
 def main() -> None:

@@ -3,74 +3,98 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NamedTuple
 
-from kedge.cli.chromium import open_browser
+from playwright.sync_api import Browser, Page, sync_playwright
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
+from kedge.cli.chromium import find_chromium
 
 IMAGES = Path(__file__).parent / "images"
-# (file, width, height, scheme, scrolled to)
+KEDGE = [sys.executable, "-m", "kedge"]
+Scheme = Literal["light", "dark"]
+
+
+class Shot(NamedTuple):
+    """A picture of the report: its file, the window, the colours, and the element at its top."""
+
+    file: str
+    width: int
+    height: int
+    scheme: Scheme
+    top: str
+
+
 SHOTS = (
-    ("report.png", 1280, 1330, "light", "body"),
-    ("report-errors.png", 1280, 1180, "dark", "#errors"),
-    ("report-phone.png", 390, 844, "light", ".explorer"),
+    Shot("report.png", 1280, 1330, "light", "body"),
+    Shot("report-errors.png", 1280, 1180, "dark", "#errors"),
+    Shot("report-phone.png", 390, 844, "light", ".explorer"),
 )
 
 
-def take_review(run: Path) -> None:
-    """The review app at work: a pair, two reviewers' progress, a phone."""
-    from playwright.sync_api import sync_playwright
+def open_page(browser: Browser, width: int, height: int, scheme: Scheme) -> Page:
+    """A page in a window of its own."""
+    page = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme).new_page()
+    page.set_default_timeout(120_000)
+    return page
 
-    words = [sys.executable, "-m", "kedge", "review", str(run), "--no-open"]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+def save(page: Page, name: str) -> None:
+    """The window as a file."""
+    page.screenshot(path=IMAGES / name)
+    print(f"{name}: {(IMAGES / name).stat().st_size / 1e3:.0f} kB")
+
+
+def take_report(browser: Browser, run: Path) -> None:
+    """The report at its places."""
+    for shot in SHOTS:
+        page = open_page(browser, shot.width, shot.height, shot.scheme)
+        page.goto((run / "report.html").as_uri())
+        page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+        page.evaluate(f"document.querySelector('{shot.top}').scrollIntoView()")
+        save(page, shot.file)
+
+
+def take_review(browser: Browser, run: Path) -> None:
+    """The review app at work: a pair, two reviewers' progress, a phone."""
+    server = subprocess.Popen([*KEDGE, "review", str(run), "--no-open"], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     link = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+token=\S+", line)))
-    with sync_playwright() as playwright:
-        path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+    base = link.partition("?")[0]
 
-        def enter(who: str, width: int, height: int, scheme: Literal["light", "dark"]) -> Page:
-            page = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme).new_page()
-            page.goto(link)
-            page.fill("#name", who)
-            page.keyboard.press("Enter")
-            page.wait_for_selector("dialog", state="detached")
-            page.wait_for_selector(".strip b")
-            return page
+    def enter(who: str, width: int, height: int, scheme: Scheme) -> Page:
+        page = open_page(browser, width, height, scheme)
+        page.goto(link)
+        page.fill("#name", who)
+        page.keyboard.press("Enter")
+        page.wait_for_selector("dialog", state="detached")
+        page.wait_for_selector(f"#reviewer:has-text('{who}')")
+        page.wait_for_selector(".strip b")
+        return page
 
-        def answer(page: Page, keys: str) -> None:
-            for key in keys:
-                before = page.url
-                page.wait_for_selector("main:not([aria-busy]) .answers")
-                page.keyboard.press(key)
-                page.wait_for_function("before => location.href != before", arg=before)
-                page.wait_for_timeout(300)
+    def answer(page: Page, keys: str) -> None:
+        for key in keys:
+            before = page.url
+            page.wait_for_selector("main:not([aria-busy]) .answers")
+            page.keyboard.press(key)
+            page.wait_for_function("before => location.href != before", arg=before)
+            page.wait_for_load_state("networkidle")
 
-        def keep(page: Page, name: str) -> None:
-            page.wait_for_selector(".strip b")
-            page.screenshot(path=IMAGES / name)
-            print(f"{name}: {(IMAGES / name).stat().st_size / 1e3:.0f} kB")
-
-        ann = enter("Ann", 1280, 860, "light")
-        while ann.locator(".rung").count() < 7:  # a pair with something to see
-            answer(ann, "s")
-        keep(ann, "review.png")
-        answer(ann, "ynuynnyy")
-        bob = enter("Bob", 1280, 760, "dark")
-        bob.goto(link.partition("?")[0] + "?status=second")
-        answer(bob, "ynnynn")
-        bob.goto(link.partition("?")[0] + "progress")
-        bob.wait_for_selector(".kappa")
-        keep(bob, "review-progress.png")
-        keep(enter("Cleo", 390, 844, "light"), "review-phone.png")
-        browser.close()
+    ann = enter("Ann", 1280, 860, "light")
+    while ann.locator(".rung").count() < 7:  # a pair with something to see
+        answer(ann, "s")
+    save(ann, "review.png")
+    answer(ann, "ynuynnyy")
+    bob = enter("Bob", 1280, 760, "dark")
+    bob.goto(f"{base}?status=second")
+    answer(bob, "ynnynn")
+    bob.goto(f"{base}progress")
+    bob.wait_for_selector(".kappa b")
+    save(bob, "review-progress.png")
+    save(enter("Cleo", 390, 844, "light"), "review-phone.png")
     server.terminate()
     server.wait()
 
@@ -80,26 +104,19 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         data, run = Path(folder) / "data", Path(folder) / "run"
-        kedge = [sys.executable, "-m", "kedge"]
         # Half of the pairs are known and the networks overlap much, so that every part of the report has something.
         planted = ["--nodes", "2500", "--overlap", "0.9", "--train", "0.5"]
-        subprocess.run(
-            [*kedge, "synth", "-o", str(data), "-q", "--json", *planted], check=True, stdout=subprocess.DEVNULL
-        )
-        files = [str(data / f"{name}.tsv") for name in ("left", "right", "train", "test")]
-        words = ["match", files[0], files[1], "--anchors", files[2], "--test", files[3], "-o", str(run), "-q", "--json"]
-        subprocess.run([*kedge, *words], check=True, stdout=subprocess.DEVNULL)
-        with open_browser() as browser:
-            for name, width, height, scheme, place in SHOTS:
-                browser.size(width, height)
-                browser.prefer(scheme)
-                browser.open((run / "report.html").as_uri())
-                browser.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
-                browser.evaluate(f"document.querySelector('{place}').scrollIntoView()")
-                image = browser.picture()
-                (IMAGES / name).write_bytes(image)
-                print(f"{name}: {len(image) / 1e3:.0f} kB")
-        take_review(run)
+        left, right, train, test = (str(data / f"{name}.tsv") for name in ("left", "right", "train", "test"))
+        match = [left, right, "--anchors", train, "--test", test, "-o", str(run)]
+        for command in (["synth", "-o", str(data), *planted], ["match", *match]):
+            subprocess.run([*KEDGE, *command, "-q", "--json"], check=True, stdout=subprocess.DEVNULL)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"]
+            )
+            take_report(browser, run)
+            take_review(browser, run)
+            browser.close()
 
 
 if __name__ == "__main__":

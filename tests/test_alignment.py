@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment, VectorAlignment
-from kedge.evaluate import ranks
-from kedge.linalg import top_of_rows
+from kedge.evaluation.metrics import ranks
+from kedge.linalg.rows import top_of_rows
 
 
 def dense_rank(scores: np.ndarray, u: int, v: int) -> float:
@@ -33,7 +33,7 @@ def sparse_example(seed: int) -> tuple[SparseAlignment, np.ndarray]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000))
-def test_sparse_scores_and_ranks_agree_with_the_dense_matrix(seed):
+def test_sparse_scores_and_ranks_agree_with_the_dense_matrix(seed: int) -> None:
     alignment, dense = sparse_example(seed)
     pairs = np.array([(u, v) for u in range(dense.shape[0]) for v in range(dense.shape[1])])
     assert alignment.score(pairs).tolist() == dense[pairs[:, 0], pairs[:, 1]].tolist()
@@ -43,7 +43,7 @@ def test_sparse_scores_and_ranks_agree_with_the_dense_matrix(seed):
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 9))
-def test_the_top_of_rows_is_a_sort(seed, k):
+def test_the_top_of_rows_is_a_sort(seed: int, k: int) -> None:
     alignment, dense = sparse_example(seed)
     columns, values = top_of_rows(alignment.scores, k)
     for row in range(dense.shape[0]):
@@ -54,7 +54,7 @@ def test_the_top_of_rows_is_a_sort(seed, k):
 
 
 @pytest.mark.parametrize("k", [1, 3, 20])
-def test_vectors_agree_with_all_cosines(k):
+def test_vectors_agree_with_all_cosines(k: int) -> None:
     rng = np.random.default_rng(0)
     left, right = rng.normal(size=(6, 3)), rng.normal(size=(9, 3))
     right[4] = right[5]  # a tie
@@ -76,7 +76,7 @@ def test_vectors_agree_with_all_cosines(k):
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_a_head_stands_above_all_cosines(side):
+def test_a_head_stands_above_all_cosines(side: str) -> None:
     """Dense: the cosines with the head written over them."""
     rng = np.random.default_rng(1)
     left, right = rng.normal(size=(7, 3)), rng.normal(size=(9, 3))

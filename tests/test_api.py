@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from functools import partial
+from typing import Any
 
 import networkx
 import pandas
@@ -15,14 +16,14 @@ from kedge.synth import anchor_table, edge_table, planted, split
 
 
 @pytest.fixture(scope="module")
-def pair():
+def pair() -> Any:
     made = planted(300, 300, 250, 1500, 1500, 0.85, 1)
     train, test = split(made.anchors, 0.4, 0)
     left, right = edge_table(made.left).to_pandas(), edge_table(made.right).to_pandas()
     return left, right, anchor_table(made.left, made.right, train), anchor_table(made.left, made.right, test)
 
 
-def test_the_public_names_are_there_and_no_others():
+def test_the_public_names_are_there_and_no_others() -> None:
     for name in kedge.__all__:
         assert getattr(kedge, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -30,12 +31,12 @@ def test_the_public_names_are_there_and_no_others():
     assert set(dir(kedge)) == set(kedge.__all__)
 
 
-def test_importing_kedge_costs_nothing():
+def test_importing_kedge_costs_nothing() -> None:
     code = "import sys, kedge; assert not {'numpy', 'torch', 'pyarrow'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
 
 
-def test_match_gives_a_frame(pair):
+def test_match_gives_a_frame(pair: Any) -> None:
     left, right, train, test = pair
     frame = kedge.match(left, right, train).to_frame()
     assert {"left", "right", "rank", "score", "probability", "margin", "decision"} <= set(frame.columns)
@@ -45,7 +46,7 @@ def test_match_gives_a_frame(pair):
     assert (best[shared] == truth[shared]).sum() > 0.2 * len(truth), "far above chance"
 
 
-def test_the_form_of_the_input_does_not_matter(pair):
+def test_the_form_of_the_input_does_not_matter(pair: Any) -> None:
     left, right, train, _ = pair
     # Vectors start from draws in the order of accounts, so only evidence is the same to the last digit.
     alone = partial(kedge.match, settings={"pairing.use": "no"})
@@ -58,7 +59,7 @@ def test_the_form_of_the_input_does_not_matter(pair):
     assert (merged["score"] - merged["score_again"]).abs().max() < 1e-3
 
 
-def test_the_estimator_follows_the_customs(pair):
+def test_the_estimator_follows_the_customs(pair: Any) -> None:
     left, right, train, _ = pair
     linker = kedge.Linker(seed=4)
     assert linker.get_params() == {"preset": "default", "seed": 4, "settings": None}
@@ -73,7 +74,7 @@ def test_the_estimator_follows_the_customs(pair):
     assert len(linker.matches_) > 0
 
 
-def test_a_users_mistake_is_a_kedge_error(pair):
+def test_a_users_mistake_is_a_kedge_error(pair: Any) -> None:
     left, right, train, _ = pair
     with pytest.raises(kedge.KedgeError, match="swapped"):
         kedge.match(right, left, train)

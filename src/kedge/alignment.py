@@ -1,76 +1,56 @@
-"""What every method returns: scores of pairs, asked for a few accounts at a time, never an n × n matrix."""
+"""What every method returns: scores of pairs, computed for a few accounts at a time, never an n × n matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.linalg import top_of_rows, unit_rows
-from kedge.types import FloatArray, IntArray, Side, as_pairs
-
-__all__ = ["Alignment", "Judge", "SparseAlignment", "VectorAlignment"]
+from kedge.linalg import count_above, entries_at, row_index, top_of_rows, unit_rows, without_entries
+from kedge.types import FloatArray, IntArray, Side, Support, as_pairs
 
 _BLOCK_CELLS = 1 << 24  # dense scores are made in blocks of this many cells (64 MB of float32)
-_AT_ONCE = 4096  # pairs whose vectors are put side by side: they stay in the cache, which takes a tenth of the time
+_AT_ONCE = 4096  # pairs whose vectors are gathered at once: they stay in the cache, which takes a tenth of the time
 
 
-class Alignment(Protocol):
-    """Scores between the accounts of two networks; higher is likelier to be the same person."""
+def split_csr(matrix: csr_array, prefix: str = "") -> dict[str, NDArray[Any]]:
+    """A sparse matrix as named arrays."""
+    parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "shape": np.asarray(matrix.shape)}
+    return {f"{prefix}{name}": part for name, part in parts.items()}
 
-    def score(self, pairs: IntArray) -> FloatArray:
-        """The score of each (left, right) pair, [m]."""
-        ...
 
-    def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
-        """The k best partners of each account of `side`, best first: accounts and scores, [len(nodes), k].
-
-        Equal scores stand in the order of the partner's number; rows with fewer candidates end in -1 and -inf.
-        """
-        ...
-
-    def count_above(self, pairs: IntArray, side: Side = "left") -> tuple[IntArray, IntArray]:
-        """For each pair, seen from its account on `side`: how many partners score higher, how many others tie."""
-        ...
+def join_csr(held: Mapping[str, NDArray[Any]], prefix: str = "") -> csr_array | None:
+    """The sparse matrix whose arrays have this prefix; None where there are none."""
+    if f"{prefix}data" not in held:
+        return None
+    data, indices, indptr, shape = (held[f"{prefix}{name}"] for name in ("data", "indices", "indptr", "shape"))
+    return csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
 
 
 def _canonical(matrix: csr_array) -> csr_array:
-    """The scores as float32, since they are handed out and compared so; each pair once, rows sorted."""
+    """The scores as float32, as they are returned and compared; each pair once, rows sorted."""
     canonical: csr_array = matrix.astype(np.float32, copy=not matrix.has_canonical_format)
     canonical.sum_duplicates()
     return canonical
-
-
-def _stored(matrix: csr_array, pairs: IntArray) -> FloatArray:
-    """The stored entries of the pairs, or -inf."""
-    rows, columns = pairs.T
-    # Rows are sorted, so row * n_2 + column is sorted over all entries and can be searched at once.
-    width = np.int64(matrix.shape[1])
-    keys = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr)) * width + matrix.indices
-    wanted = rows * width + columns
-    place = np.searchsorted(keys, wanted)
-    result = np.full(len(wanted), -np.inf, np.float32)
-    inside = place < len(keys)
-    inside[inside] = keys[place[inside]] == wanted[inside]
-    result[inside] = matrix.data[place[inside]]
-    return result
 
 
 @dataclass(frozen=True)
 class SparseAlignment:
     """Scores of candidate pairs only, n_1 × n_2; pairs that are not stored tie with each other, below all.
 
-    A method may lift some pairs to the top of their lists, which ranks well but hides how strongly it believes in each.
-    It gives that as `strengths`, for the same candidates; probabilities are then estimated from both. `vectors` say
-    where accounts stand, of pairs that are no candidates too.
+    A method may lift some pairs to the top of their lists, which ranks well but hides the evidence for each. It gives
+    that as `strengths`, for the same candidates; probabilities are then estimated from both. `vectors` give a cosine
+    for any pair, also for one that is no candidate.
     """
 
     scores: csr_array
     strengths: csr_array | None = None
     vectors: VectorAlignment | None = None
+    support: Support | None = None
 
     def __post_init__(self) -> None:
         for name in ("scores", "strengths"):
@@ -78,42 +58,78 @@ class SparseAlignment:
             if matrix is not None:
                 object.__setattr__(self, name, _canonical(matrix))
 
+    @classmethod
+    def of(cls, held: Mapping[str, NDArray[Any]]) -> SparseAlignment:
+        """From named arrays, as `arrays` gives them; `support` has its own file."""
+        scores = join_csr(held)
+        if scores is None:
+            raise KeyError("data")
+        vectors = VectorAlignment(held["vectors_left"], held["vectors_right"]) if "vectors_left" in held else None
+        return cls(scores, join_csr(held, "strengths_"), vectors)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Scores, strengths and vectors."""
+        strengths = {} if self.strengths is None else split_csr(self.strengths, "strengths_")
+        sides = {} if self.vectors is None else {"vectors_left": self.vectors.left, "vectors_right": self.vectors.right}
+        return {**split_csr(self.scores), **strengths, **sides}
+
+    @property
+    def reorders(self) -> bool:
+        """Whether strengths were given apart from the scores."""
+        return self.strengths is not None
+
     def _seen_from(self, side: Side) -> csr_array:
         return self.scores if side == "left" else csr_array(self.scores.T.tocsr())
 
     def score(self, pairs: IntArray) -> FloatArray:
         """The stored score, or -inf."""
-        return _stored(self.scores, as_pairs(pairs))
+        return entries_at(self.scores, as_pairs(pairs))
 
     def strength(self, pairs: IntArray) -> FloatArray:
-        """The stored strength, or the score where the method makes no difference; -inf where there is none."""
-        return _stored(self.scores if self.strengths is None else self.strengths, as_pairs(pairs))
+        """The stored strength, or the score where the method has one number for both; -inf where there is none."""
+        return entries_at(self.scores if self.strengths is None else self.strengths, as_pairs(pairs))
+
+    def log_odds(self, pairs: IntArray) -> FloatArray:
+        """0: there is no pair network."""
+        return np.zeros(len(pairs), np.float32)
+
+    def cosine(self, pairs: IntArray) -> FloatArray | None:
+        """The cosine of the vectors, if there are any."""
+        return None if self.vectors is None else self.vectors.cosine(pairs)
+
+    def without(self, left: IntArray, right: IntArray) -> SparseAlignment:
+        """The same without these accounts."""
+        return SparseAlignment(
+            without_entries(self.scores, left, right),
+            None if self.strengths is None else without_entries(self.strengths, left, right),
+            None if self.vectors is None else self.vectors.without(left, right),
+        )
 
     def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
         """The best stored candidates of each account."""
         return top_of_rows(self._seen_from(side)[np.asarray(nodes)], k)
 
     def count_above(self, pairs: IntArray, side: Side = "left") -> tuple[IntArray, IntArray]:
-        """Counts among the stored candidates; a pair that is not stored stands below them all."""
+        """Counts among the stored candidates; a pair that is not stored is below them all."""
         pairs = as_pairs(pairs)
         accounts = pairs[:, 0 if side == "left" else 1]
         target = self.score(pairs)
         rows = self._seen_from(side)[accounts]
         stored = np.diff(rows.indptr)
-        owner = np.repeat(np.arange(len(pairs)), stored)
-        above = np.bincount(owner[rows.data > target[owner]], minlength=len(pairs))
-        equal = np.bincount(owner[rows.data == target[owner]], minlength=len(pairs)) - 1
+        above, equal = count_above(rows, target)
         missing = np.isneginf(target)
-        above[missing] = stored[missing]
-        equal[missing] = rows.shape[1] - stored[missing] - 1
-        return above, equal
+        return np.where(missing, stored, above), np.where(missing, rows.shape[1] - stored, equal) - 1
 
 
-class Judge(Protocol):
-    """Whoever says of any two vectors in one space how likely they belong to one person."""
+class PairModel(Protocol):
+    """A fitted model of any two vectors in one space, which a run can save: how likely they belong to one person."""
 
     def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray) -> FloatArray:
         """The log-odds of each (row of X, row of Y) in `pairs`, [m]."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Its parameters, as named arrays."""
         ...
 
 
@@ -121,20 +137,46 @@ class Judge(Protocol):
 class VectorAlignment:
     """Cosine similarity of two sets of vectors in one space, n_1 × d and n_2 × d.
 
-    `head` (n_1 × n_2, sparse) holds the pairs that were looked at more closely. Their scores there are all above 1, so
-    that each stands above every pair that has its cosine alone. `judge` has an opinion on any pair, in the head or not.
+    `head` (n_1 × n_2, sparse) holds the candidates. Their scores there are all above 1, so that each is above every
+    pair that has its cosine alone. `network`, the pair network, scores any pair, in the head or not.
     """
 
     left: FloatArray
     right: FloatArray
     head: csr_array | None = None
-    judge: Judge | None = None
+    network: PairModel | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left", unit_rows(np.asarray(self.left, np.float32)))
         object.__setattr__(self, "right", unit_rows(np.asarray(self.right, np.float32)))
         if self.head is not None:
             object.__setattr__(self, "head", _canonical(self.head))
+
+    @classmethod
+    def of(cls, held: Mapping[str, NDArray[Any]], network: PairModel | None) -> VectorAlignment:
+        """From named arrays, as `arrays` gives them, and the pair network that was read from its own."""
+        return cls(held["left"], held["right"], join_csr(held, "head_"), network)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Vectors, head and pair network."""
+        head = {} if self.head is None else split_csr(self.head, "head_")
+        learnt = {} if self.network is None else self.network.arrays()
+        return {"left": self.left, "right": self.right, **head, **{f"network_{n}": part for n, part in learnt.items()}}
+
+    @property
+    def reorders(self) -> bool:
+        """No: the head's order is the score."""
+        return False
+
+    @property
+    def support(self) -> None:
+        """Vectors explain no single pair."""
+        return
+
+    def without(self, left: IntArray, right: IntArray) -> VectorAlignment:
+        """The same with vectors of zeros for these accounts."""
+        head = None if self.head is None else without_entries(self.head, left, right)
+        return replace(self, left=_zeroed(self.left, left), right=_zeroed(self.right, right), head=head)
 
     def cosine(self, pairs: IntArray) -> FloatArray:
         """Cosine of each pair, [m]."""
@@ -150,7 +192,7 @@ class VectorAlignment:
         cosine = self.cosine(pairs)
         if self.head is None:
             return cosine
-        found = _stored(self.head, as_pairs(pairs))
+        found = entries_at(self.head, as_pairs(pairs))
         return np.where(np.isneginf(found), cosine, found)
 
     def strength(self, pairs: IntArray) -> FloatArray:
@@ -158,10 +200,10 @@ class VectorAlignment:
         return self.cosine(pairs)
 
     def log_odds(self, pairs: IntArray) -> FloatArray:
-        """What the judge says of each pair, [m]; 0 where there is no judge."""
-        if self.judge is None:
+        """The pair network's log-odds of each pair, [m]; 0 without a network."""
+        if self.network is None:
             return np.zeros(len(pairs), np.float32)
-        return self.judge.log_odds(self.left, self.right, as_pairs(pairs))
+        return self.network.log_odds(self.left, self.right, as_pairs(pairs))
 
     def _blocks(self, nodes: IntArray, side: Side) -> Iterator[tuple[slice, FloatArray]]:
         """The scores of a few of the `nodes` at a time with all accounts of the other side, and which they are."""
@@ -174,7 +216,7 @@ class VectorAlignment:
             block = mine[nodes[part]] @ other.T
             if head is not None:
                 rows = head[nodes[part]]
-                block[np.repeat(np.arange(len(block)), np.diff(rows.indptr)), rows.indices] = rows.data
+                block[row_index(rows), rows.indices] = rows.data
             yield part, block
 
     def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
@@ -205,3 +247,10 @@ class VectorAlignment:
             above[part] = (block > target).sum(axis=1)
             equal[part] = (block == target).sum(axis=1) - 1
         return above, equal
+
+
+def _zeroed(vectors: FloatArray, accounts: IntArray) -> FloatArray:
+    """The vectors [n, d] with zeros for these accounts."""
+    kept = np.array(vectors)
+    kept[accounts] = 0
+    return kept

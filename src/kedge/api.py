@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kedge.config import resolve
-from kedge.errors import KedgeError
-from kedge.ingest import read_network
-from kedge.pipeline import Inputs, Progress, Solution
-from kedge.pipeline import match as run_match
-from kedge.pipeline.hypergraphs import own_hypergraph
-from kedge.types import Matches, Network
+from kedge.context import Progress, RunContext, Silent
+from kedge.pipeline.inputs import Inputs
+from kedge.pipeline.match import match as run_match
+from kedge.pipeline.solve import Outcome
+from kedge.types import KedgeError, Matches
 
 if TYPE_CHECKING:  # torch takes seconds to load: only embedding pays for it
-    from kedge.mgcn import Embedding
-
-__all__ = ["Linker", "embed", "match"]
+    from kedge.pipeline.embed import Embedded
 
 
 def match(
@@ -36,7 +33,7 @@ def match(
     left, right: a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids.
     anchors: known (left id, right id) pairs: a path, a frame, a dict or a list.
     left_hypergraph, right_hypergraph: hyperedges of one's own in place of the built ones, as for `embed`, for methods
-    that look at any; a matrix has a row for each account in the order in which the network first names them.
+    that look at any; a matrix has one row for each account in the order in which the network first names them.
     settings: by their names in `kedge config`, e.g. `{"method": "evidence"}`.
     """
     inputs = Inputs(left, right, anchors, hypergraphs=(left_hypergraph, right_hypergraph))
@@ -45,7 +42,7 @@ def match(
 
 def _solve(
     inputs: Inputs, preset: str, seed: int, settings: Mapping[str, Any] | None, progress: Progress | None = None
-) -> Solution:
+) -> Outcome:
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
     return run_match(inputs, config, progress)
 
@@ -58,22 +55,19 @@ def embed(
     preset: str = "default",
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
-    progress: Callable[[int, float, float], None] | None = None,
-) -> Embedding:
-    """Vectors of one network by MGCN: `.ids` and `.vectors`, the loss beside the loss of saying nothing, a verdict.
+    progress: Progress | None = None,
+) -> Embedded:
+    """Vectors of one network by MGCN, as `kedge embed` makes them: `.ids`, `.vectors`, and `.fit` on the training.
 
     network: as for `match`.
-    hypergraph: hyperedges of one's own in place of the built ones: a path or a frame of account, hyperedge and p, or
-    a matrix with a row for each account in the order of `.ids`.
-    features: [n, f], in the same order, for `settings={"mgcn.start": "given"}`.
-    progress: called with step, loss and trivial loss.
+    hypergraph: hyperedges of the user's own in place of the built ones: a path or a frame of account, hyperedge and p,
+    or a matrix with one row for each account in the order of `.ids`.
+    features: [n, f], in the same order, for `settings={"mgcn.start": "given"}`; one part only.
     """
-    from kedge.mgcn import embed as fit
+    from kedge.pipeline.embed import embed as fit
 
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
-    read = network if isinstance(network, Network) else read_network(network, config.read)[0]
-    own = None if hypergraph is None else own_hypergraph(hypergraph, read, config.read)
-    return fit(read, config, seed, progress, hypergraph=own, features=features)
+    return fit(network, config, RunContext(progress=progress or Silent()), hypergraph=hypergraph, features=features)
 
 
 class Linker:
@@ -101,18 +95,18 @@ class Linker:
         return self
 
     def fit(self, networks: tuple[Any, Any], anchors: Any, hypergraphs: tuple[Any, Any] = (None, None)) -> Linker:
-        """Match the two networks; `hypergraphs` are hyperedges of one's own for each, as for `match`."""
+        """Match the two networks; `hypergraphs` are hyperedges of the user's own for each, as for `match`."""
         inputs = Inputs(*networks, anchors, hypergraphs=hypergraphs)
-        solution = _solve(inputs, self.preset, self.seed, self.settings)
-        self.matches_ = solution.matches
-        self.problem_ = solution.problem
+        outcome = _solve(inputs, self.preset, self.seed, self.settings)
+        self.matches_ = outcome.matches
+        self.problem_ = outcome.problem
         self._partner = {
             **{
-                solution.problem.left.name(u): solution.problem.right.name(v)
+                outcome.problem.left.name(u): outcome.problem.right.name(v)
                 for u, v, decided in zip(self.matches_.left, self.matches_.right, self.matches_.decision, strict=True)
                 if decided == 2
             },
-            **{solution.problem.left.name(u): solution.problem.right.name(v) for u, v in solution.problem.anchors},
+            **{outcome.problem.left.name(u): outcome.problem.right.name(v) for u, v in outcome.problem.anchors},
         }
         return self
 

@@ -1,10 +1,8 @@
-"""The one exception that users see: a single line that says what is wrong, where, and what to do."""
+"""The one exception that users see: a single line with what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-__all__ = ["KedgeError"]
 
 
 class KedgeError(Exception):

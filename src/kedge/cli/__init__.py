@@ -1,27 +1,32 @@
-"""The command line: words -> configuration -> pipeline. Thin; heavy imports happen inside the commands."""
+"""The command line: arguments -> configuration -> pipeline. Thin; heavy imports happen inside the commands."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Final
 
 import typer
 
 from kedge.cli import (
-    about,
-    comparing,
-    data,
-    embedding,
-    explaining,
-    exporting,
-    matching,
-    purging,
-    reporting,
-    reproducing,
-    reviewing,
-    synthesis,
+    check,
+    compare,
+    config,
+    decisions,
+    demo,
+    doctor,
+    embed,
+    evaluate,
+    explain,
+    export,
+    match,
+    purge,
+    report,
+    reproduce,
+    review,
+    synth,
 )
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
 
 app = typer.Typer(
     name="kedge",
@@ -50,25 +55,27 @@ def _kedge(
     pass
 
 
-for _command in (
-    matching.demo,
-    data.check,
-    matching.match,
-    matching.evaluate,
-    reporting.report,
-    reviewing.review,
-    reviewing.decisions,
-    purging.purge,
-    explaining.explain,
-    exporting.export,
-    embedding.embed,
-    synthesis.synth,
-    comparing.compare,
-    reproducing.reproduce,
-    about.config,
-    about.doctor,
-):
-    app.command()(_command)
+# The order of `kedge --help`. A command is a function of the same name in a file of the same name.
+COMMANDS: Final[dict[str, Callable[..., None]]] = {
+    "demo": demo.demo,
+    "check": check.check,
+    "match": match.match,
+    "evaluate": evaluate.evaluate,
+    "report": report.report,
+    "review": review.review,
+    "decisions": decisions.decisions,
+    "purge": purge.purge,
+    "explain": explain.explain,
+    "export": export.export,
+    "embed": embed.embed,
+    "synth": synth.synth,
+    "compare": compare.compare,
+    "reproduce": reproduce.reproduce,
+    "config": config.config,
+    "doctor": doctor.doctor,
+}
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
 
 
 def main() -> None:

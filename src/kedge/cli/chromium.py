@@ -1,4 +1,4 @@
-"""A headless Chromium over its debugging pipe: figures as PNG, and what tests and benchmarks ask a browser.
+"""A headless Chromium over its debugging pipe: figures as PNG.
 
 The pipe (`--remote-debugging-pipe`) needs no port, no library and no network: messages are JSON, ended by a zero byte.
 """
@@ -22,10 +22,8 @@ from typing import Any, Final
 
 from kedge.errors import KedgeError
 
-__all__ = ["Browser", "find_chromium", "open_browser"]
-
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 120.0  # seconds; a busy machine is slow to start a browser
 # Chromium reads from descriptor 3 and writes to 4. Not by `preexec_fn`: that may deadlock where there are threads.
 _LAUNCH: Final = "import os, sys; a = sys.argv[1:]; os.dup2(int(a[0]), 3); os.dup2(int(a[1]), 4); os.execv(a[2], a[2:])"
 
@@ -43,14 +41,13 @@ class Browser:
         self._held = b""
         self._number = 0
         self._session: str | None = None
-        self.events: list[dict[str, Any]] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.call(f"{domain}.enable")
+        self._events: list[str] = []
+        target = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._call("Page.enable")
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Ask, and wait for the answer; events that come in between are kept."""
+    def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command and wait for its answer; events in between are recorded."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -66,8 +63,8 @@ class Browser:
                 result: dict[str, Any] = answer["result"]
                 return result
 
-    def _receive(self, patience: float = _PATIENCE) -> dict[str, Any]:
-        until = time.monotonic() + patience
+    def _receive(self) -> dict[str, Any]:
+        until = time.monotonic() + _PATIENCE
         while b"\0" not in self._held:
             ready, _, _ = select.select([self._from], [], [], max(0.0, until - time.monotonic()))
             block = os.read(self._from, 1 << 20) if ready else b""
@@ -77,61 +74,29 @@ class Browser:
         line, _, self._held = self._held.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
         if "method" in message:
-            self.events.append(message)
+            self._events.append(message["method"])
         return message
 
     def open(self, url: str) -> None:
         """Go to a page and wait until it is loaded."""
-        self.events.clear()
-        self.call("Page.navigate", url=url)
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+        self._events.clear()
+        self._call("Page.navigate", url=url)
+        while "Page.loadEventFired" not in self._events:
             self._receive()
 
-    def size(self, width: int, height: int, scale: float = 1.0) -> None:
+    def size(self, width: int, height: int, scale: float) -> None:
         """The size of the window."""
-        self.call(
+        self._call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=False
         )
 
-    def prefer(self, scheme: str, media: str = "") -> None:
-        """Light or dark; `media` may be print."""
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.call("Emulation.setEmulatedMedia", media=media, features=features)
-
-    def evaluate(self, script: str) -> Any:
-        """What an expression gives on the page."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(str(answer["exceptionDetails"]))
-        return answer["result"].get("value")
-
-    def press(self, key: str) -> None:
-        """A key, down and up, as a person would."""
-        code = {"ArrowRight": 39, "ArrowLeft": 37, "Home": 36, "End": 35, "Tab": 9, "Enter": 13}[key]
-        for kind in ("rawKeyDown", "keyUp"):
-            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
-
-    def complaints(self) -> list[str]:
-        """Errors and warnings that the page has caused so far."""
-        self.evaluate("0")
-        found = []
-        for event in self.events:
-            if event["method"] == "Runtime.exceptionThrown":
-                details = event["params"]["exceptionDetails"]
-                found.append(str(details.get("exception", {}).get("description") or details.get("text")))
-            elif event["method"] == "Log.entryAdded":
-                found.append(str(event["params"]["entry"]["text"]))
-            elif event["method"] == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "warning"):
-                found.append(str(event["params"]["args"]))
-        return found
-
-    def picture(self, whole: bool = False) -> bytes:
-        """The page as PNG; the window, or from top to end."""
-        return base64.b64decode(self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"])
+    def picture(self) -> bytes:
+        """The window as PNG."""
+        return base64.b64decode(self._call("Page.captureScreenshot", format="png")["data"])
 
 
 def _pipe_above(least: int) -> tuple[int, int]:
-    """A pipe whose ends are out of the way of the descriptors that Chromium wants."""
+    """A pipe whose ends are out of the way of the descriptors that Chromium uses."""
     low = os.pipe()
     read, write = (fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, least) for end in low)
     for end in low:
@@ -139,7 +104,7 @@ def _pipe_above(least: int) -> tuple[int, int]:
     return read, write
 
 
-def _greet(to_browser: int, from_browser: int) -> Browser:
+def _connect(to_browser: int, from_browser: int) -> Browser:
     try:
         return Browser(to_browser, from_browser)
     except (BrokenPipeError, TimeoutError):
@@ -181,7 +146,7 @@ def open_browser() -> Iterator[Browser]:
         os.close(browser_in)
         os.close(browser_out)
         try:
-            yield _greet(to_browser, from_browser)
+            yield _connect(to_browser, from_browser)
         finally:
             os.close(to_browser)
             os.close(from_browser)

@@ -1,4 +1,4 @@
-"""The options that several commands share, and the guard that turns faults into one line and an exit code."""
+"""The options that several commands share, and the guard that makes one line and an exit code of an error."""
 
 from __future__ import annotations
 
@@ -16,49 +16,30 @@ import typer
 
 from kedge.errors import KedgeError
 
-__all__ = [
-    "Address",
-    "Anchors",
-    "ConfigFile",
-    "Debug",
-    "Engine",
-    "Force",
-    "Json",
-    "Left",
-    "MaxMemory",
-    "Preset",
-    "Quiet",
-    "Right",
-    "RunDirectory",
-    "Seed",
-    "Set",
-    "Workers",
-    "engine_settings",
-    "guarded",
-]
-
 F = TypeVar("F", bound=Callable[..., None])
 
 Left = Annotated[Path, typer.Argument(help="The left network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")]
 Right = Annotated[Path, typer.Argument(help="The right network.")]
-Anchors = Annotated[Path, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")]
+Anchors = Annotated[Path, typer.Option("--anchors", "-a", help="Known pairs: one left id and right id per line.")]
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory, as `kedge match -o` makes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
-Seed = Annotated[int | None, typer.Option("--seed", help="Where all randomness starts.")]
-Preset = Annotated[str, typer.Option("--preset", help="default, or paper.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
+Preset = Annotated[str, typer.Option("--preset", help="default or paper.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
 Engine = Annotated[
-    str | None, typer.Option("--engine", help="Where parts of large networks are trained: serial, processes or dask.")
+    str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
 ]
 Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
-Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one a core.")]
+Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one per core.")]
 MaxMemory = Annotated[
     str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")
 ]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting; see `kedge config`.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
+]
 
 _UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
 
@@ -66,7 +47,7 @@ _UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
 def engine_settings(
     engine: str | None, address: str | None, workers: int | None, max_memory: str | None
 ) -> dict[str, Any]:
-    """The engine's options as settings; an address alone means Dask."""
+    """The engine's options as settings; an address alone selects Dask."""
     given = {
         "engine.name": "dask" if engine is None and address is not None else engine,
         "engine.address": address,
@@ -80,37 +61,39 @@ def _megabytes(size: str) -> float:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", size.upper())
     megabytes = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
     if megabytes < 1:
-        raise KedgeError(f"--max-memory {size!r} is no size of a megabyte or more", remedy="write e.g. 4GB or 800MB")
+        raise KedgeError(
+            f"--max-memory {size!r} is not a size of at least one megabyte", remedy="write e.g. 4GB or 800MB"
+        )
     return megabytes
 
 
 def guarded(command: F) -> F:
-    """Faults as people want them: one line on stderr; 2 for a user's mistake, 130 for ^C, 1 for a defect of kedge."""
+    """Errors as one line on stderr; exit code 2 for a user's mistake, 130 for ^C, 1 for a defect of kedge."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         signal.signal(signal.SIGTERM, _terminate)
         usual = sys.unraisablehook
-        sys.unraisablehook = functools.partial(_ask_again, usual)
+        sys.unraisablehook = functools.partial(_raise_again, usual)
         try:
             command(*args, **kwargs)
             sys.stdout.flush()
         except KedgeError as error:
             _fail(f"kedge: {error}", 2, kwargs)
         except KeyboardInterrupt:
-            _fail("kedge: interrupted; the same command goes on where it stopped", 130, kwargs)
+            _fail("kedge: interrupted; the same command resumes where it stopped", 130, kwargs)
         except BrokenPipeError:
-            # The reader of stdout has left (`| head`): nothing is wrong, and nothing more can be said.
+            # The reader of stdout has closed it (`| head`): no error, and no more output.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
         except MemoryError:
-            remedy = "see `kedge check` for an estimate, or leave embeddings out with --set pairing.use=no"
+            remedy = "see `kedge check` for an estimate, or match without embeddings: --set pairing.use=no"
             _fail(f"kedge: out of memory; {remedy}", 1, kwargs)
         except Exception as error:
             if isinstance(error, typer.Exit):
                 raise
             words = " ".join(str(error).split())
-            _fail(f"kedge: defect: {type(error).__name__}: {words} (show more with --debug)", 1, kwargs)
+            _fail(f"kedge: defect: {type(error).__name__}: {words} (--debug shows more)", 1, kwargs)
         finally:
             sys.unraisablehook = usual
 
@@ -127,12 +110,12 @@ def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
 
 
 def _terminate(_signal: int, _frame: object) -> None:
-    # As an exception, so that temporary files are removed and the lock is let go.
+    # As an exception, so that temporary files are removed and the lock is released.
     raise SystemExit(143)
 
 
-def _ask_again(usual: Callable[[Any], Any], lost: Any) -> None:
-    """A signal that came while Python could not raise (in a destructor, a callback of a library) comes again soon."""
+def _raise_again(usual: Callable[[Any], Any], lost: Any) -> None:
+    """Send a signal again that came where Python cannot raise (in a destructor, a callback of a library)."""
     signals = {KeyboardInterrupt: signal.SIGINT, SystemExit: signal.SIGTERM}
     if lost.exc_type not in signals:
         usual(lost)

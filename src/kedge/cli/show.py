@@ -1,4 +1,4 @@
-"""Talking to people: data on stdout, everything else on stderr, plain where there is no terminal."""
+"""Output: data on stdout, everything else on stderr, plain where there is no terminal."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-__all__ = ["Reporter", "print_json", "print_table"]
-
 _PLAIN_INTERVAL = 10.0
 
 
@@ -20,7 +18,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-    """A table on stdout; words in the first columns to the left, numbers to the right."""
+    """A table on stdout; the first `left` columns aligned to the left, numbers to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -37,7 +35,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for i, name in enumerate(columns):
         table.add_column(Text(name), justify="left" if i < left else "right")
     for row in rows:
-        # Ids are other people's words: shown as text, never as markup or control codes.
+        # Ids come from files: shown as text, never as markup or control codes.
         table.add_row(*(Text(_printable(cell)) for cell in row))
     console.print(table)
 
@@ -47,7 +45,7 @@ def _printable(text: str) -> str:
 
 
 class Reporter:
-    """Progress and notes on stderr: a bar with ETA on a terminal, a line a stage elsewhere, silence on request."""
+    """Progress and notes on stderr: a bar with ETA on a terminal, one line per stage elsewhere, none if quiet."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -55,46 +53,46 @@ class Reporter:
         self._task: Any = None
         self._stage = ""
         self._started = 0.0
-        self._said = 0.0
+        self._printed = 0.0
         self._noted: set[str] = set()
 
     def note(self, text: str) -> None:
-        """A line for the user; once, however many runs of a method come upon it."""
+        """A line for the user; once, even if several runs of a method repeat it."""
         if not self._quiet and text not in self._noted:
             self._noted.add(text)
             self._line(f"kedge: {_printable(text)}")
 
     def stage(self, name: str, done: bool = False) -> None:
-        """A stage begins, or was found finished."""
+        """A stage begins, or is already done."""
         self._close()
         if self._quiet:
             return
         if done:
             self._line(f"kedge: {name}: already done")
             return
-        self._stage, self._started, self._said = name, time.monotonic(), time.monotonic()
+        self._stage, self._started, self._printed = name, time.monotonic(), time.monotonic()
         if self._terminal():
             self._open_bar(name)
         else:
             self._line(f"kedge: {name} ...")
 
     def advance(self, done: float, total: float | None, detail: str = "") -> None:
-        """How far the stage has come."""
+        """Progress within the stage."""
         if self._quiet:
             return
-        # Half-done pieces move the bar, but nobody wants to read of them.
+        # Fractions move the bar, but are not printed.
         of = "" if done != int(done) else f"{done:g}/{total:g} " if total else f"{done:g} "
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total, detail=f"{of}{detail}")
-        elif time.monotonic() - self._said > _PLAIN_INTERVAL:
-            self._said = time.monotonic()
-            spent = self._said - self._started
+        elif time.monotonic() - self._printed > _PLAIN_INTERVAL:
+            self._printed = time.monotonic()
+            spent = self._printed - self._started
             left = f", about {spent / done * (total - done):.0f} s left" if total and done else ""
             self._line(f"kedge: {self._stage}: {of}{detail}{left}")
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Reporter]:
-        """Leaves the terminal as it was, whatever happens."""
+        """Restores the terminal at the end, also after an error."""
         try:
             yield self
         finally:

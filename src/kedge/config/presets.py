@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-__all__ = ["PRESETS"]
-
-
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "default": {},
     # The paper's settings, with the smallest changes that can be computed and that train (docs/mgcn.md): the 32 nearest
@@ -40,8 +37,8 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "patience": 8,
             "release": 0,
         },
-        # Section 2.6: a fully connected network sees the two vectors one after the other. It says yes or no of single
-        # pairs, which is all that the paper asks; candidates stand in the order that held-back anchors prefer.
+        # Section 2.6: a fully connected network sees the two vectors one after the other. It decides yes or no for
+        # single pairs, which is all that the paper does; candidates are in the order that validation anchors prefer.
         "pairing": {"form": "concat"},
     },
 }

@@ -1,8 +1,12 @@
-"""From preset, file and options to one configuration; unknown keys are refused with the nearest known one."""
+"""From preset, file and options to one configuration, and back to TOML.
+
+Unknown keys are refused with the nearest known one.
+"""
 
 from __future__ import annotations
 
 import difflib
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,11 +14,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from kedge.config.base import Stage
+from kedge.config.config import Config
 from kedge.config.presets import PRESETS
-from kedge.config.whole import Config
+from kedge.config.renamed import RENAMED, rename_settings
 from kedge.errors import KedgeError
-
-__all__ = ["differences", "flatten", "resolve"]
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -28,7 +32,8 @@ def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Flat settings as nested ones."""
     nested: dict[str, Any] = {}
     for path, value in flat.items():
         *parents, leaf = path.split(".")
@@ -81,37 +86,63 @@ def resolve(
     """The configuration from preset, then file, then `--set`, then named options; the later wins."""
     if preset not in PRESETS:
         raise KedgeError(f"no preset {preset!r}", remedy=f"choose one of: {', '.join(PRESETS)}")
-    flat = flatten(PRESETS[preset])
-    origin = dict.fromkeys(flat, f"preset {preset}")
-    layers = [] if file is None else [(str(file), _load(file))]
+    layers = [(f"preset {preset}", flatten(PRESETS[preset]))]
+    layers += [] if file is None else [(str(file), _load(file))]
     layers += [(f"--set {text}", dict([_parse_assignment(text)])) for text in assignments]
     layers.append(("option", dict(overrides or {})))
     known = _known()
-    for name, layer in layers:
-        for path, value in layer.items():
-            if path not in known:
-                near = difflib.get_close_matches(path, known, n=1, cutoff=0.4)
-                hint = f"did you mean {near[0]!r}?" if near else "see `kedge config` for the known ones"
-                raise KedgeError(f"{name}: no setting {path!r}", remedy=hint)
-            flat[path] = value
-            origin[path] = name
+    for origin, layer in layers:
+        for path in layer:
+            _refuse_unknown(path, known, origin)
+    flat = {path: value for _, layer in layers for path, value in layer.items()}
+    origins = {path: origin for origin, layer in layers for path in layer}
     try:
-        return Config.model_validate(_nest(flat))
+        return Config.model_validate(nest(flat))
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         whole = ".".join(part for part in first["loc"] if isinstance(part, str))  # without places in a list
         raise KedgeError(
-            f"{origin.get(whole, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
+            f"{origins.get(whole, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
             remedy="see `kedge config`",
         ) from None
 
 
+def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
+    if RENAMED.get(path) is not None:
+        raise KedgeError(f"{origin}: {path!r} has another name now", remedy=f"write {RENAMED[path]!r}")
+    if path not in known:
+        near = difflib.get_close_matches(path, known, n=1, cutoff=0.4)
+        hint = f"did you mean {near[0]!r}?" if near else "see `kedge config` for the known ones"
+        raise KedgeError(f"{origin}: no setting {path!r}", remedy=hint)
+
+
+def stored_config(settings: Mapping[str, Any]) -> Config:
+    """The configuration that an earlier version stored; settings that it did not know have their defaults."""
+    return Config.model_validate(nest(rename_settings(flatten(settings))))
+
+
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-    """What differs between two dumped configurations, a line each: `name: old -> new`."""
+    """What differs between two dumped configurations, one line for each: `name: old -> new`."""
     before, after = flatten(old), flatten(new)
     return [
         f"{key}: {before.get(key, '(absent)')} -> {after.get(key, '(absent)')}"
         for key in sorted(before.keys() | after.keys())
         if before.get(key) != after.get(key)
     ]
+
+
+def to_toml(config: Stage, help_lines: bool = True, section: str = "") -> str:
+    """The configuration as TOML, with one comment line of help above each setting."""
+    lines, sections = [], []
+    for name, info in type(config).model_fields.items():
+        value = getattr(config, name)
+        if isinstance(value, Stage):
+            sections.append(f"\n[{section}{name}]\n{to_toml(value, help_lines, f'{section}{name}.')}")
+            continue
+        if help_lines:
+            lines.append(f"# {info.description}\n")
+        # JSON's numbers, strings, booleans and lists are TOML's too.
+        text = json.dumps(value, ensure_ascii=False)
+        lines.append(f"# {name} is not set\n" if value is None else f"{name} = {text}\n")
+    return "".join(lines + sections)

@@ -1,12 +1,9 @@
-"""One part: what a worker needs to train it, what comes back, and the key under which the result is kept."""
+"""One part: what a worker needs to train it, the result, and the key under which the result is cached."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from importlib import metadata
 from typing import Any, Final
 
 import numpy as np
@@ -15,13 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import Config
-from kedge.threads import one_thread
+from kedge.context import CacheEntry, digest, one_thread
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
-from kedge.workshop import Piece
 
-__all__ = ["PartFit", "PartJob", "digest", "hyperedges", "key_of", "megabytes", "train_alone", "train_part"]
-
-_LIBRARIES: Final = ("kedge", "numpy", "torch")  # another version of these may round differently
 # What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
 # for each member of a hyperedge and for each entry of the adjacency.
 _STATE: Final = 20
@@ -32,7 +25,7 @@ _ENTRY_BYTES: Final = 250
 
 @dataclass(frozen=True)
 class PartJob:
-    """All that a worker needs to train one part; `anchors` is empty where no hypergraph looks at anchors."""
+    """All that a worker needs to train one part; `anchors` is empty where no hypergraph uses anchors."""
 
     adjacency: csr_array
     config: Config
@@ -41,6 +34,7 @@ class PartJob:
     name: str
     hypergraph: Hypergraph | None = None  # the user's own, in place of one drawn from the edges
     first: FloatArray | None = None  # X^0 in the whole network's coordinates, in place of a random one
+    features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
 
 
 @dataclass(frozen=True)
@@ -55,8 +49,8 @@ class PartFit:
     collapsed: bool = False
     hyperedges: Mapping[str, Any] | None = None  # how many, how large, how much memory: see kedge.hypergraph.Report
 
-    def piece(self) -> Piece:
-        """As it is kept."""
+    def cache_entry(self) -> CacheEntry:
+        """As it is cached."""
         facts: dict[str, Any] = {
             "trivial": self.trivial,
             "auc": self.auc,
@@ -64,22 +58,12 @@ class PartFit:
             "collapsed": self.collapsed,
         }
         facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
-        return Piece({"vectors": self.vectors, "losses": self.losses}, facts)
+        return CacheEntry({"vectors": self.vectors, "losses": self.losses}, facts)
 
     @staticmethod
-    def of(piece: Piece) -> PartFit:
-        """As it was kept."""
-        return PartFit(piece.arrays["vectors"], piece.arrays["losses"], **piece.facts)
-
-
-def digest(settings: Any, *arrays: NDArray[Any]) -> str:
-    """A key that two pieces of work share only if all that they depend on is the same."""
-    versions = [metadata.version(library) for library in _LIBRARIES]
-    sha = hashlib.sha256(json.dumps([versions, settings], sort_keys=True).encode())
-    for array in arrays:
-        sha.update(f"{array.dtype.str}{array.shape}".encode())
-        sha.update(np.ascontiguousarray(array).data)
-    return sha.hexdigest()[:32]
+    def from_entry(entry: CacheEntry) -> PartFit:
+        """As it was cached."""
+        return PartFit(entry.arrays["vectors"], entry.arrays["losses"], **entry.facts)
 
 
 def key_of(job: PartJob) -> str:
@@ -91,8 +75,8 @@ def key_of(job: PartJob) -> str:
         job.seed,
     ]
     A = job.adjacency
-    first = () if job.first is None else (job.first,)
-    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph), *first)
+    given = [array for array in (job.first, job.features) if array is not None]
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph), *given)
 
 
 def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
@@ -104,7 +88,7 @@ def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
 
 
 def megabytes(job: PartJob) -> float:
-    """Roughly what training a part needs beyond an idle process (benchmarks/part_cost.py measures it)."""
+    """Roughly the memory that training a part needs beyond an idle process (measured by benchmarks/part_cost.py)."""
     n, mgcn = job.adjacency.shape[0], job.config.mgcn
     dense = 4 * n * (_STATE * mgcn.dimensions + _POOLS * mgcn.pool)
     members = n * max(job.config.hypergraph.nearest, 8)
@@ -118,13 +102,22 @@ def train_part(job: PartJob) -> PartFit:
 
 
 def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | None = None) -> PartFit:
-    """The vectors of a part with the threads that torch has."""
+    """The vectors of a part, on one thread where it is small, else on those that torch has."""
     from kedge.mgcn import embed
 
     n = job.adjacency.shape[0]
     network = Network(job.adjacency, pa.array([str(i) for i in range(n)], pa.large_string()))
-    fit = embed(network, job.config, job.seed, progress, anchors=job.anchors, hypergraph=job.hypergraph, X0=job.first)
+    fit = embed(
+        network,
+        job.config,
+        job.seed,
+        progress,
+        anchors=job.anchors,
+        hypergraph=job.hypergraph,
+        X0=job.first,
+        features=job.features,
+    )
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
-    said = None if fit.hypergraph is None else asdict(fit.hypergraph)
-    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, said)
+    figures = None if fit.hypergraph is None else asdict(fit.hypergraph)
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, figures)

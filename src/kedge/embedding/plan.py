@@ -1,24 +1,24 @@
-"""How a network is to be embedded: its parts, what each is trained on, and what all of them begin from."""
+"""The plan of an embedding: the parts of a network, the job of each, and the first vectors of all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import Config
-from kedge.embedding.part import PartJob, digest, hyperedges, key_of
+from kedge.context import digest, spawn_seeds
+from kedge.embedding.part import PartJob, hyperedges, key_of
 from kedge.embedding.sketch import first_vectors, sketch_network
 from kedge.partition import part_adjacency, partition
-from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
-
-__all__ = ["Plan", "Source", "describe", "key_of_network", "looks_at_anchors", "make_plan"]
+from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Parts
 
 
 @dataclass(frozen=True)
 class Source:
-    """A network to embed, its anchored accounts, where its randomness starts, and its name for people.
+    """A network to embed, its anchored accounts, its seed, and its name for people.
 
     A network with a hypergraph of its own is embedded whole, since hyperedges may join any of its accounts.
     """
@@ -28,11 +28,12 @@ class Source:
     seed: int
     name: str = "the network"
     hypergraph: Hypergraph | None = None
+    features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How one network is to be embedded: its parts' accounts and jobs, the key of each, and what all begin from."""
+    """The parts of one network: accounts, jobs and keys, notes, and the sketch that all begin from."""
 
     source: Source
     parts: Parts
@@ -44,67 +45,75 @@ class Plan:
 
 
 def key_of_network(source: Source, config: Config) -> str:
-    """All that a network's vectors depend on; anchors only where something looks at them."""
+    """All that a network's vectors depend on; anchors only where they are used."""
     A = source.network.adjacency
-    used = looks_at_anchors(config) or config.partition.anchors_first
+    used = uses_anchors(config) or config.partition.anchors_first
     stages = (config.mgcn, config.hypergraph, config.partition)
     settings = ["network", *(stage.model_dump(mode="json") for stage in stages), source.seed]
     known = np.sort(source.anchors) if used else np.empty(0, np.int64)
-    return digest(settings, A.indptr, A.indices, A.data, known, *hyperedges(source.hypergraph))
+    features = () if source.features is None else (source.features,)
+    return digest(settings, A.indptr, A.indices, A.data, known, *hyperedges(source.hypergraph), *features)
 
 
 def make_plan(source: Source, config: Config) -> Plan:
     """Algorithm 1, and a job for each part; the same every time, so that a part is found again by its key."""
     network, name = source.network, source.name
     if source.hypergraph is None:
-        parts, said = partition(network, config.partition, source.seed, source.anchors)
+        parts, exceptions = partition(network, config.partition, source.seed, source.anchors)
     else:
-        parts, said = Parts(np.zeros(network.n, np.int64), np.empty(0, np.int64)), ()
-    notes = [f"{name}: {note}" for note in said]
+        parts, exceptions = Parts(np.zeros(network.n, np.int64), np.empty(0, np.int64)), ()
+    notes = [f"{name}: {note}" for note in exceptions]
     pieces: list[tuple[IntArray, csr_array]] = [(np.arange(network.n), network.adjacency)]
-    seeds = [source.seed]
-    sketch = None
+    seeds, labels = [source.seed], [name]
+    sketch = first = None
     if parts.count > 1:
         pieces = [part_adjacency(network, parts, p, config.partition, source.anchors) for p in range(parts.count)]
-        seeds = [int(s) for s in np.random.SeedSequence(source.seed).generate_state(parts.count)]
+        seeds = spawn_seeds(source.seed, parts.count)
+        labels = [f"part {p + 1} of {name}" for p in range(parts.count)]
+        if config.partition.shared_by == "border":
+            sketch = sketch_network(network, config.mgcn.dimensions, config.partition.sketch_steps, source.seed)
+            first = first_vectors(sketch, config.partition.sketch_length, source.seed)
     jobs = []
-    for p, (accounts, adjacency) in enumerate(pieces):
-        label = name if parts.count <= 1 else f"part {p + 1} of {name}"
-        inside = np.flatnonzero(np.isin(accounts, source.anchors))
-        jobs.append(_job(adjacency, config, seeds[p], inside, label, parts.count > 1, notes))
-    if source.hypergraph is not None:
-        jobs = [replace(jobs[0], hypergraph=source.hypergraph)]
-    if parts.count > 1 and config.partition.shared_by == "border":
-        sketch = sketch_network(network, config.mgcn.dimensions, config.partition.sketch_steps, source.seed)
-        first = first_vectors(sketch, config.partition.sketch_length, source.seed)
-        jobs = [_begun(job, first[accounts]) for job, (accounts, _) in zip(jobs, pieces, strict=True)]
+    for (accounts, adjacency), seed, label in zip(pieces, seeds, labels, strict=True):
+        known = np.flatnonzero(np.isin(accounts, source.anchors)) if uses_anchors(config) else np.empty(0, np.int64)
+        job = PartJob(adjacency, config, seed, known, label, source.hypergraph)
+        if uses_anchors(config) and len(known) == 0 and parts.count > 1:
+            notes.append(f"{label} holds no anchors: its hyperedges are around all its accounts")
+            job = replace(job, config=_around_all(config))
+        if first is not None:
+            job = _begin_from(job, first[accounts])
+        jobs.append(job if source.features is None else replace(job, features=source.features[accounts]))
     keys = tuple(key_of(job) for job in jobs)
     return Plan(source, parts, tuple(accounts for accounts, _ in pieces), tuple(jobs), keys, tuple(notes), sketch)
 
 
-def _begun(job: PartJob, first: FloatArray) -> PartJob:
-    """The job from these vectors on; they have seen every edge, so none can be left out to tell when to stop."""
+def _begin_from(job: PartJob, first: FloatArray) -> PartJob:
+    """The job with these first vectors; they contain every edge, so none can be held out to decide when to stop."""
     if job.config.mgcn.start != "free":
         return job
     all_edges = job.config.mgcn.model_copy(update={"held_out": 0.0})
     return replace(job, first=first, config=job.config.model_copy(update={"mgcn": all_edges}))
 
 
-def _job(
-    adjacency: csr_array, config: Config, seed: int, anchors: IntArray, label: str, one_of_many: bool, notes: list[str]
-) -> PartJob:
-    """A part's job; one of many parts without anchors has hyperedges around every account instead."""
-    if not looks_at_anchors(config):
-        return PartJob(adjacency, config, seed, np.empty(0, np.int64), label)
-    if len(anchors) == 0 and one_of_many:
-        notes.append(f"{label} holds no anchors: its hyperedges stand around all its accounts")
-        names = ["neighbourhood" if name == "anchor" else name for name in config.hypergraph.builders.split("+")]
-        drawn = config.hypergraph.model_copy(update={"builders": "+".join(dict.fromkeys(names))})
-        config = config.model_copy(update={"hypergraph": drawn})
-    return PartJob(adjacency, config, seed, anchors, label)
+def _around_all(config: Config) -> Config:
+    """The configuration with hyperedges around all accounts in place of those around anchored ones."""
+    names = ["neighbourhood" if name == "anchor" else name for name in config.hypergraph.builders.split("+")]
+    drawn = config.hypergraph.model_copy(update={"builders": "+".join(dict.fromkeys(names))})
+    return config.model_copy(update={"hypergraph": drawn})
 
 
-def looks_at_anchors(config: Config) -> bool:
+def check_features(features: Any, n: int) -> FloatArray:
+    """The features as float32 [n, f], or one line on what is wrong with them."""
+    array = np.asarray(features, np.float32)
+    if array.ndim != 2 or array.shape[0] != n or array.shape[1] == 0:
+        raise KedgeError(f"features have shape {list(array.shape)}", remedy=f"give one row for each of {n:,} accounts")
+    if not np.isfinite(array).all():
+        row = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
+        raise KedgeError(f"features of account {row} hold NaN or infinity", remedy="fill them in, e.g. with 0")
+    return array
+
+
+def uses_anchors(config: Config) -> bool:
     """Whether hyperedges are drawn around anchored accounts."""
     return "anchor" in config.hypergraph.builders.split("+")
 
@@ -114,6 +123,6 @@ def describe(plan: Plan) -> str:
     sizes = np.bincount(plan.parts.part)
     cut = f"{plan.source.name} is cut into {len(sizes):,} parts of {sizes.min():,} to {sizes.max():,} accounts"
     if plan.sketch is None:
-        return f"{cut}, {len(plan.parts.shared):,} accounts stand in all of them"
-    guests = sum(len(accounts) for accounts in plan.accounts) - plan.source.network.n
-    return f"{cut}, begun from one sketch, with {guests:,} guests from other parts"
+        return f"{cut}, {len(plan.parts.shared):,} accounts are in all of them"
+    halo = sum(len(accounts) for accounts in plan.accounts) - plan.source.network.n
+    return f"{cut}, begun from one sketch, with {halo:,} halo accounts from other parts"

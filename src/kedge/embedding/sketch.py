@@ -1,7 +1,7 @@
-"""One cheap sketch of a whole network: coordinates that all its parts start from and are laid back on.
+"""One cheap sketch of a whole network: coordinates that all its parts start from and are rotated back onto.
 
-Parts that start at random learn each a space of its own, and Eq. 12 has only shared accounts to undo that. A sketch
-stands in one space from the beginning, for every account, and has seen the edges between parts too.
+Parts that start at random learn spaces of their own, and Eq. 12 has only shared accounts to undo that. A sketch is in
+one space from the beginning, for every account, and contains the edges between parts too.
 """
 
 from __future__ import annotations
@@ -9,16 +9,17 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 
-from kedge.types import FloatArray, Network
+from kedge.config import Config
+from kedge.context import Cache, CacheEntry, digest, get_or_make
+from kedge.linalg import row_index, symmetric_walk, with_data
+from kedge.types import FloatArray, Network, Problem
 
-__all__ = ["first_vectors", "put_beside", "sketch_network"]
-
-_CHANCE: Final = 0.1  # length of the random vector added to each first one, beside a mean of sketch_length
+_CHANCE: Final = 0.1  # length of the random vector added to each first one, whose mean length is sketch_length
 _OVERSAMPLES: Final = 10
 _POWER_STEPS: Final = 4
-_TOLD_APART: Final = 1e-6  # squared length beside the largest; below it products in single precision are rounding
+_ROUNDING: Final = 1e-6  # of the largest squared length; products in single precision below it are rounding
 
 
 def sketch_network(network: Network, dimensions: int, smoothing: int, seed: int) -> FloatArray:
@@ -33,54 +34,47 @@ def sketch_network(network: Network, dimensions: int, smoothing: int, seed: int)
     S: FloatArray = np.zeros((n, dimensions), np.float32)
     if network.edges == 0:
         return S
-    U, values = _leading(_surprise(network), min(dimensions, n), seed)
+    U, values = _leading(_log_ratios(network), min(dimensions, n), seed)
     S[:, : U.shape[1]] = U * np.sqrt(values)
-    degrees = np.maximum(network.degrees, 1)
-    root = diags_array((1 / np.sqrt(degrees)).astype(np.float32))
-    P = csr_array(root @ _pattern(network) @ root)
+    P = symmetric_walk(network)
     for _ in range(smoothing):
         S = (S + P @ S) / 2
     S[network.degrees == 0] = 0.0
-    return _of_length_one(S)
+    return _unit_mean_square(S)
 
 
 def first_vectors(sketch: FloatArray, length: float, seed: int) -> FloatArray:
-    """X^0 of the whole network: the sketch, and a little chance for accounts that it says nothing of.
+    """X^0 of the whole network: the sketch, plus a short random vector for accounts whose sketch is 0.
 
-    Adam moves every entry by as much as it likes, so long first vectors stay nearer to where they began.
+    Adam moves every entry by about the same amount, so long first vectors stay nearer to where they began.
     """
     drawn = np.random.default_rng([seed, 13]).standard_normal(sketch.shape, np.float32)
     result: FloatArray = np.float32(length) * sketch + np.float32(_CHANCE / np.sqrt(sketch.shape[1])) * drawn
     return result
 
 
-def put_beside(sketch: FloatArray, vectors: FloatArray, weight: float) -> FloatArray:
-    """[S, weight X] with both of mean squared length 1: where in the network, and where in one's part, [n, 2d].
+def concatenate_sketch(sketch: FloatArray, vectors: FloatArray, weight: float) -> FloatArray:
+    """[S, weight X] with both of mean squared length 1: position in the network, and in the own part, [n, 2d].
 
-    An account whose part has taught nothing of it stands nowhere.
+    An account whose learned vector is 0 has 0.
     """
-    both = np.hstack([sketch, weight * _of_length_one(vectors)]).astype(np.float32)
+    both = np.hstack([sketch, weight * _unit_mean_square(vectors)]).astype(np.float32)
     both[~vectors.any(axis=1)] = 0.0
     return both
 
 
-def _of_length_one(X: FloatArray) -> FloatArray:
+def _unit_mean_square(X: FloatArray) -> FloatArray:
     length = float(np.sqrt((X.astype(np.float64) ** 2).sum() / max(1, len(X))))
     return X / np.float32(max(length, 1e-12))
 
 
-def _pattern(network: Network) -> csr_array:
-    A = network.adjacency
-    return csr_array((np.ones(A.nnz, np.float32), A.indices, A.indptr), shape=A.shape)
-
-
-def _surprise(network: Network) -> csr_array:
+def _log_ratios(network: Network) -> csr_array:
     """M: how much likelier a step from i leads to j than to a noise account."""
     A, degrees = network.adjacency, np.maximum(network.degrees, 1).astype(np.float64)
     noise = network.degrees**0.75
-    rows = np.repeat(np.arange(network.n), network.degrees)
+    rows = row_index(network.adjacency)
     values = -np.log(degrees[rows]) - np.log(noise[A.indices] / noise.sum())
-    return csr_array((np.maximum(values, 0).astype(np.float32), A.indices, A.indptr), shape=A.shape)
+    return with_data(A, np.maximum(values, 0).astype(np.float32))
 
 
 def _leading(M: csr_array, rank: int, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -89,21 +83,48 @@ def _leading(M: csr_array, rank: int, seed: int) -> tuple[FloatArray, FloatArray
     turned = csr_array(M.T.tocsr())
     Q = np.random.default_rng([seed, 14]).standard_normal((M.shape[1], width), np.float32)
     for _ in range(_POWER_STEPS):
-        Q = _straightened(turned @ _straightened(M @ Q))
+        Q = _orthonormal(turned @ _orthonormal(M @ Q))
     Q = np.linalg.qr(M @ Q)[0]
     U, values, _ = np.linalg.svd((turned @ Q).T, full_matrices=False)
     return (Q @ U)[:, :rank], values[:rank]
 
 
-def _straightened(Y: FloatArray) -> FloatArray:
-    """An orthonormal basis of what the columns of Y span, up to rounding, and 0 for columns that add nothing to it.
+def _orthonormal(Y: FloatArray) -> FloatArray:
+    """An orthonormal basis of the span of Y's columns, up to rounding, and 0 for columns that add nothing to it.
 
-    On the way to the leading vectors columns only have to be kept from falling together; by their products among each
-    other that takes a third of what an exact orthogonalisation takes.
+    Between power steps the columns only have to stay independent; by the eigenvectors of YᵀY that takes a third of the
+    time of an exact orthogonalisation.
     """
     lengths, directions = np.linalg.eigh((Y.T @ Y).astype(np.float64))
-    told_apart = lengths > _TOLD_APART * lengths[-1]
+    distinct = lengths > _ROUNDING * lengths[-1]
     scale = np.zeros_like(lengths)
-    scale[told_apart] = 1 / np.sqrt(lengths[told_apart])
+    scale[distinct] = 1 / np.sqrt(lengths[distinct])
     result: FloatArray = Y @ (directions * scale).astype(np.float32)
     return result
+
+
+def sketch_both(problem: Problem, config: Config, cache: Cache) -> tuple[FloatArray, ...]:
+    """A sketch [n, d] of the left and of the right network; the same settings and seed give the same from the cache."""
+
+    def sketch(network: Network, side: int) -> FloatArray:
+        key, how = _key_of_sketch(network, config, side), _sketch_settings(config, side)
+        return get_or_make(cache, key, lambda: CacheEntry({"vectors": sketch_network(network, *how)})).arrays["vectors"]
+
+    return sketch(problem.left, 0), sketch(problem.right, 1)
+
+
+def recall_sketches(problem: Problem, config: Config, cache: Cache) -> tuple[FloatArray, ...] | None:
+    """The sketches from the cache alone; None where it does not have both."""
+    keys = [_key_of_sketch(network, config, side) for side, network in enumerate((problem.left, problem.right))]
+    entries = [entry for key in keys if (entry := cache.get(key)) is not None]
+    return tuple(entry.arrays["vectors"] for entry in entries) if len(entries) == len(keys) else None
+
+
+def _sketch_settings(config: Config, side: int) -> tuple[int, int, int]:
+    """Dimensions, smoothing and seed."""
+    return config.mgcn.dimensions, config.partition.sketch_steps, 2 * config.seed + side
+
+
+def _key_of_sketch(network: Network, config: Config, side: int) -> str:
+    A = network.adjacency
+    return digest(["sketch", *_sketch_settings(config, side)], A.indptr, A.indices)

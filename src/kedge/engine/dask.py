@@ -1,8 +1,8 @@
 """A Dask cluster: `dask scheduler` and `dask worker` processes anywhere that this machine reaches.
 
 Arguments and results travel through the cluster, a few at a time, so workers need no common disk: this process alone
-writes (docs/decisions/0008). Dask runs a dead worker's jobs again by itself; a job that takes too long is given to
-another worker as well, and the first answer counts.
+writes (docs/decisions/0008). Dask itself runs a dead worker's jobs again; a job that takes too long is submitted to
+another worker as well, and the first result counts.
 """
 
 from __future__ import annotations
@@ -13,15 +13,11 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kedge.config import EngineConfig
+from kedge.context.extras import need_extra
 from kedge.errors import KedgeError
 
-__all__ = ["Dask"]
-
 _LOOK_SECONDS: Final = 2.0
-
-
-def _tell_nobody(_: str) -> None:
-    pass
 
 
 @dataclass(frozen=True)
@@ -32,14 +28,13 @@ class Dask:
     timeout: float = 0.0
     retries: int = 2
     connect_seconds: float = 10.0
-    tell: Callable[[str], None] = _tell_nobody
+    note: Callable[[str], None] = lambda _: None
 
     def run(self, job: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """As they are ready."""
-        try:
-            from distributed import Client
-        except ImportError:
-            raise KedgeError("engine dask needs dask.distributed", remedy="pip install kedge[cluster]") from None
+        need_extra("cluster", "the engine dask")
+        from distributed import Client
+
         try:
             client = Client(self.address, timeout=self.connect_seconds, set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
@@ -55,7 +50,7 @@ class Dask:
                     f"the Dask scheduler at {self.address} has no workers", remedy=f"start `dask worker {self.address}`"
                 )
             words = "1 worker" if len(threads) == 1 else f"{len(threads)} workers"
-            self.tell(f"engine dask: {words} with {sum(threads.values())} threads in all at {self.address}")
+            self.note(f"engine dask: {words} with {sum(threads.values())} threads in all at {self.address}")
             yield from _Queue(self, client, job, arguments).results()
         finally:
             client.close()
@@ -63,7 +58,7 @@ class Dask:
 
 @dataclass
 class _Queue:
-    """The jobs of one run on one cluster: who works on what since when."""
+    """The jobs of one run on one cluster: which are running, and since when."""
 
     engine: Dask
     client: Any
@@ -77,7 +72,7 @@ class _Queue:
         waiting = list(range(len(self.arguments)))[::-1]
         done: set[int] = set()
         while waiting or len(done) < len(self.arguments):
-            # No more than can run, and one ahead: a job's argument is a whole part, and the scheduler holds it.
+            # As many as can run, and one more: a job's argument is a whole part, and the scheduler holds it.
             room = sum(n for worker, n in self._threads().items() if worker not in self.hung) + 1
             while waiting and len(self.running) < room:
                 self._submit(waiting.pop())
@@ -87,7 +82,7 @@ class _Queue:
                     done.add(place)
                     yield place, result[0]
                 future.release()
-            self._hand_over_what_hangs(done)
+            self._resubmit_hung(done)
 
     def _submit(self, place: int) -> None:
         self.tries[place] = self.tries.get(place, 0) + 1
@@ -131,7 +126,7 @@ class _Queue:
         except CancelledError:
             raise self._lost() from None
 
-    def _hand_over_what_hangs(self, done: set[int]) -> None:
+    def _resubmit_hung(self, done: set[int]) -> None:
         timeout, now = self.engine.timeout, time.monotonic()
         late = [(future, place) for future, (place, began) in self.running.items() if timeout and now - began > timeout]
         if not late:
@@ -153,5 +148,13 @@ class _Queue:
     def _lost(self) -> KedgeError:
         return KedgeError(
             f"the Dask scheduler at {self.engine.address} went away",
-            remedy="start it again, then run the same command: finished parts are kept",
+            remedy="start it again, then run the same command: finished parts are saved",
         )
+
+
+def make(config: EngineConfig, megabytes_each: float, note: Callable[[str], None]) -> Dask:
+    """The cluster that `engine.address` names; its workers limit their own memory."""
+    del megabytes_each
+    if not config.address:
+        raise KedgeError("engine dask needs the scheduler's address", remedy="give --address tcp://host:8786")
+    return Dask(config.address, config.timeout, config.retries, note=note)

@@ -1,30 +1,22 @@
-"""One process a job: its peak memory is its own, and a job that dies is told about instead of run again."""
+"""One process per job: its peak memory is its own, and a job whose process dies is reported instead of run again."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
-from typing import Any, Final, cast
+from typing import Any, cast
 
-__all__ = ["Died", "Fresh"]
-
-_ONE_THREAD: Final = dict.fromkeys(
-    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
-)
-_DIE_WITH_PARENT: Final = 1  # PR_SET_PDEATHSIG
+from kedge.engine.processes import ONE_THREAD, begin_worker
 
 
 @dataclass(frozen=True)
 class Died:
-    """What comes back for a job whose process ended without an answer."""
+    """The result of a job that failed or whose process ended without a result."""
 
     reason: str
 
@@ -58,10 +50,10 @@ class Fresh:
 def _start(job: Callable[[Any], Any], argument: Any) -> tuple[Connection, SpawnProcess]:
     context = multiprocessing.get_context("spawn")
     answer, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(job, argument, theirs, os.getpid()))
-    # Libraries read these when they are loaded, so they must stand before the process begins.
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(_ONE_THREAD)
+    process = context.Process(target=_work, args=(job, argument, theirs))
+    # Libraries read these when they are loaded, so they must be set before the process begins.
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
     try:
         process.start()
     finally:
@@ -71,14 +63,9 @@ def _start(job: Callable[[Any], Any], argument: Any) -> tuple[Connection, SpawnP
     return answer, process
 
 
-def _work(job: Callable[[Any], Any], argument: Any, answer: Connection, parent: int) -> None:
-    """Run the job in its own process, which does not outlive the one that asked."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-        if os.getppid() != parent:
-            return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is the parent's business: it ends its jobs
+def _work(job: Callable[[Any], Any], argument: Any, answer: Connection) -> None:
+    """Run the job in its own process."""
+    begin_worker()
     try:
         result = job(argument)
     except Exception as error:
@@ -96,6 +83,6 @@ def _collect(answer: Connection, process: SpawnProcess) -> Any:
     if process.exitcode == 0 and result is not None:
         return result
     code = process.exitcode or 0
-    if code == -signal.SIGKILL:
+    if code == -getattr(signal, "SIGKILL", 9):
         return Died("its process was killed (out of memory?)")
     return Died(f"its process ended with {f'signal {-code}' if code < 0 else f'exit code {code}'}")

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Final
 
 from kedge.config import EngineConfig
+from kedge.context import cores, memory, resident_mb
 from kedge.errors import KedgeError
 
-__all__ = ["PROCESS_MB", "cores", "fitting_workers", "refuse_too_large", "resident_mb"]
-
 PROCESS_MB: Final = 350.0  # an idle worker with torch loaded
-_FREE_SHARE: Final = 0.8  # of the free memory, where no limit was given
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def resident_mb() -> float:
-    """What this process holds now; 0 where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0.0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+_AVAILABLE_SHARE: Final = 0.8  # of the available memory, where no limit was given; unmeasured
 
 
 def fitting_workers(config: EngineConfig, megabytes_each: float) -> int:
-    """As many as asked for (0: one a core), but no more than fit beside this process; none is refused."""
+    """`engine.workers` (0: one per core), but no more than fit into memory with this process; none is refused."""
     each = megabytes_each + PROCESS_MB
     wanted = config.workers or cores()
     if config.max_memory_mb:
@@ -38,9 +21,8 @@ def fitting_workers(config: EngineConfig, megabytes_each: float) -> int:
         if allowed < each:
             _refuse(config.max_memory_mb, resident_mb() + each)
         return min(wanted, int(allowed // each))
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e6
-    # Without a limit of the user's one worker is always tried: the estimate may be too careful.
-    return max(1, min(wanted, int(_FREE_SHARE * free // each)))
+    # Without a limit from the user one worker is always tried: the estimate may be too careful.
+    return max(1, min(wanted, int(_AVAILABLE_SHARE * memory().available // each)))
 
 
 def refuse_too_large(config: EngineConfig, megabytes_each: float) -> None:

@@ -12,23 +12,26 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from kedge.config import EngineConfig
+from kedge.engine.memory import fitting_workers
 from kedge.errors import KedgeError
 
-__all__ = ["Processes"]
+ONE_THREAD: Final = dict.fromkeys(
+    ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
+)
 
 
-def _begin() -> None:
-    """One thread a worker: the cores are divided by workers already, and results do not depend on threads."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-        os.environ[name] = "1"
+def begin_worker() -> None:
+    """One thread per worker, since workers share the cores already; and a worker that ends with its parent."""
+    os.environ.update(ONE_THREAD)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is for the parent, which ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A killed parent cannot end its workers, and they would wait for jobs for ever."""
+    """End this process when its parent is killed: it would wait for jobs for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
@@ -54,14 +57,14 @@ class Processes:
                     done.append(place)
                     yield place, result
             except (BrokenProcessPool, TimeoutError) as error:
-                # It cannot be known whose worker died, so every job that did not come back counts one try.
+                # It is not known which worker died, so every unfinished job counts one try.
                 for place in waiting:
                     tries[place] += place not in done
                 worst = max((tries[place] for place in waiting if place not in done), default=0)
                 if worst > self.retries:
-                    said = "did not answer in time" if isinstance(error, TimeoutError) else "died"
+                    reason = "did not answer in time" if isinstance(error, TimeoutError) else "died"
                     raise KedgeError(
-                        f"a worker {said} {worst} times on the same job",
+                        f"a worker {reason} {worst} times on the same job",
                         remedy="is there enough memory? try fewer workers with --workers 1",
                     ) from None
             waiting = [place for place in waiting if place not in done]
@@ -70,12 +73,12 @@ class Processes:
         self, job: Callable[[Any], Any], arguments: Sequence[Any], waiting: Sequence[int]
     ) -> Iterator[tuple[int, Any]]:
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_begin)
+        pool = ProcessPoolExecutor(self.workers, mp_context=context, initializer=begin_worker)
         try:
             queue = list(waiting)
             running: dict[Future[Any], tuple[int, float]] = {}
             while queue or running:
-                # A few ahead and no more: arguments are copied when they are handed over.
+                # Few jobs ahead: arguments are copied when a job is submitted.
                 while queue and len(running) < self.workers + 1:
                     place = queue.pop(0)
                     running[pool.submit(job, arguments[place])] = (place, time.monotonic())
@@ -83,7 +86,7 @@ class Processes:
                 for future in ready:
                     place, _ = running.pop(future)
                     yield place, future.result()
-                # Twice: a job may have waited its turn behind another.
+                # Twice: a job may have waited for another to end.
                 now = time.monotonic()
                 if self.timeout and any(now - began > 2 * self.timeout for _, began in running.values()):
                     raise TimeoutError
@@ -101,3 +104,11 @@ def _stop(pool: ProcessPoolExecutor) -> None:
         process.join(5)
         if process.is_alive():
             process.kill()
+
+
+def make(config: EngineConfig, megabytes_each: float, note: Callable[[str], None]) -> Processes:
+    """As many workers as fit into memory."""
+    workers = fitting_workers(config, megabytes_each)
+    words = "1 worker process" if workers == 1 else f"{workers} worker processes"
+    note(f"engine processes: {words}, about {megabytes_each:,.0f} MB per part")
+    return Processes(workers, config.timeout, config.retries)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Serial"]
+from kedge.config import EngineConfig
+from kedge.engine.memory import refuse_too_large
 
 
-@dataclass(frozen=True)
 class Serial:
     """The plainest engine."""
 
@@ -17,3 +16,10 @@ class Serial:
         """In order."""
         for place, argument in enumerate(arguments):
             yield place, job(argument)
+
+
+def make(config: EngineConfig, megabytes_each: float, note: Callable[[str], None]) -> Serial:
+    """Refused where one job needs more memory than is allowed."""
+    refuse_too_large(config, megabytes_each)
+    note(f"engine serial: one part after the other, about {megabytes_each:,.0f} MB each")
+    return Serial()

@@ -1,1 +1,1 @@
-"""Methods compared and the paper's experiments run: cells in their own processes, kept as files, summed up."""
+"""Methods compared, and the paper's experiments run: cells in processes of their own, saved as files, then averaged."""

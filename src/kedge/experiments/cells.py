@@ -1,6 +1,6 @@
 """What is measured: one cell is one method on one split of one pair, under one seed.
 
-A cell is a description and nothing more, so that any process can measure it. Its key is a digest of all that can
+A cell is only a description, so that any process can measure it. Its key is a digest of all that can
 change its figures: file contents (never paths), sampling, split, method, settings, seed and kedge's version.
 """
 
@@ -14,9 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from kedge import __version__
 
-__all__ = ["Cell", "Cut", "Data", "File", "Pair", "PlantedPair", "Planting", "Shares", "cell_key"]
-
-_FORMAT: Final = 4  # raise it when figures change though nothing below does
+_FORMAT: Final = 5  # raise it when figures or names of settings change though nothing below does
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class File:
 
 @dataclass(frozen=True)
 class Planting:
-    """A single network planted by `kedge.synth`: one society, seen whole."""
+    """A single network planted by `kedge.synth`."""
 
     accounts: int
     edges: int
@@ -38,7 +36,7 @@ class Planting:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two networks with their anchors: the training ones where `test` is given, else all, to be dealt out."""
+    """Two networks with their anchors: the observed ones where `test` is given, else all, to be split."""
 
     left: File
     right: File
@@ -57,7 +55,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class PlantedPair:
-    """A social pair planted by `kedge.synth`, where no real one is at hand."""
+    """A social pair planted by `kedge.synth`, in place of a real one."""
 
     accounts: int
     anchors: int
@@ -71,7 +69,7 @@ Data: TypeAlias = Pair | Cut | PlantedPair
 
 @dataclass(frozen=True)
 class Shares:
-    """How anchors are dealt out: the last `test` of a random order are held out, the first `train` observed."""
+    """How anchors are split: the last `test` of a random order are held out, the first `train` observed."""
 
     train: float
     test: float
@@ -98,12 +96,12 @@ class Cell:
 
 def cell_key(cell: Any) -> str:
     """Equal for two descriptions only if their figures must be equal."""
-    said = {"format": _FORMAT, "kedge": __version__, "cell": _without_paths(cell)}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:20]
+    described = {"format": _FORMAT, "kedge": __version__, "cell": _without_paths(cell)}
+    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()[:20]
 
 
 def _without_paths(value: Any) -> Any:
-    """The description as what JSON can say, with the kind of each part, without the places of files."""
+    """The description as JSON types, with the kind of each part, without the paths of files."""
     if is_dataclass(value):
         kept = {part.name: getattr(value, part.name) for part in fields(value) if part.name != "path"}
         return {"kind": type(value).__name__} | {name: _without_paths(part) for name, part in kept.items()}

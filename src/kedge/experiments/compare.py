@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from kedge.config import resolve
 from kedge.errors import KedgeError
-from kedge.experiments.cells import Cell, Data, Shares
+from kedge.evaluation import Metric, metrics_shown
+from kedge.experiments.cells import Cell, Data, Pair, Shares
 from kedge.experiments.measure import Measured
 from kedge.experiments.paper import Variant
-from kedge.experiments.run import run_cells
+from kedge.experiments.problems import load_pair, split_anchors
+from kedge.experiments.run import Execution, run_cells
 from kedge.experiments.tables import Entry, shown, summarise
 from kedge.methods import METHODS
 
-__all__ = ["COLUMNS", "NARROW", "Comparison", "compare", "compared_rows", "parse_methods", "plan_cell"]
 
-COLUMNS: tuple[tuple[str, str], ...] = (
-    ("hits1", "Hits@1"),
-    ("hits10", "Hits@10"),
-    ("mrr", "MRR"),
-    ("matched_hits1", "matched"),
-    ("macro_f1", "Macro-F1"),
-    ("macro_f1_1to2", "at 1:2"),
-)
-NARROW = tuple(column for column in COLUMNS if column[0] in ("hits1", "mrr", "matched_hits1", "macro_f1"))
+@dataclass(frozen=True)
+class Overrides:
+    """The user's settings on top of a variant's: `name=value`, and a TOML file below them."""
+
+    assignments: tuple[str, ...] = ()
+    file: Path | None = None
+
+
+_NO_OVERRIDES: Final = Overrides()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is compared: methods under seeds on one pair; without shares the pair has its own test pairs."""
+
+    pair: Pair
+    shares: Shares | None
+    variants: tuple[Variant, ...]
+    seeds: tuple[int, ...]
+    overrides: Overrides = _NO_OVERRIDES
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What came of every method, in the order asked for, with the single cells behind each row."""
+    """The result of every method, in the order of the request, with the single cells behind each row."""
 
     entries: tuple[Entry, ...]
     cells: tuple[tuple[Measured, ...], ...]
@@ -40,7 +52,7 @@ class Comparison:
     shares: Shares | None
 
     def plain(self) -> dict[str, Any]:
-        """As what JSON can say."""
+        """As JSON types."""
         methods = []
         for entry, cells in zip(self.entries, self.cells, strict=True):
             row = entry.plain()
@@ -53,8 +65,8 @@ class Comparison:
         return {"train": train, "seeds": list(self.seeds), "methods": methods}
 
 
-def parse_methods(text: str) -> list[Variant]:
-    """`a,b:preset`: methods, each with a preset where one is wanted; for an unknown name the nearest is named."""
+def parse_methods(text: str) -> tuple[Variant, ...]:
+    """`a,b:preset`: installed methods, each with its preset; for an unknown name the error has the nearest."""
     found = []
     for word in dict.fromkeys(part.strip() for part in text.split(",")):
         name, _, preset = word.partition(":")
@@ -62,55 +74,53 @@ def parse_methods(text: str) -> list[Variant]:
             near = difflib.get_close_matches(name, METHODS, n=1)
             hint = f"did you mean {near[0]!r}?" if near else "see `kedge compare --list`"
             raise KedgeError(f"no method {name!r}", remedy=hint)
+        METHODS[name].check_installed()
         found.append(Variant(word, name, preset or "default"))
-    return found
+    return tuple(found)
 
 
 def plan_cell(
-    data: Data,
-    shares: Shares | None,
-    variant: Variant,
-    seed: int,
-    settings: Sequence[str] = (),
-    file: Path | None = None,
+    data: Data, shares: Shares | None, variant: Variant, seed: int, overrides: Overrides = _NO_OVERRIDES
 ) -> Cell:
-    """The cell of a variant under a seed; `settings` win over the variant's own."""
+    """The cell of a variant under a seed; `overrides` win over the variant's own settings."""
     given: Mapping[str, Any] = {"method": variant.method, "seed": seed}
-    config = resolve(variant.preset, file, (*variant.settings, *settings), given)
+    config = resolve(variant.preset, overrides.file, (*variant.settings, *overrides.assignments), given)
     return Cell(data, shares, config.model_dump(mode="json"))
 
 
-def compare(
-    data: Data,
-    shares: Shares | None,
-    variants: Sequence[Variant],
-    seeds: Sequence[int],
-    *,
-    settings: Sequence[str] = (),
-    file: Path | None = None,
-    directory: Path | None = None,
-    workers: int = 1,
-    tell: Callable[[int, int], None] | None = None,
-) -> Comparison:
-    """Measure every method under every seed; without shares the data has its own test pairs."""
-    # Seed by seed, so that a comparison cut short has something of every method.
-    plan = [plan_cell(data, shares, variant, seed, settings, file) for seed in seeds for variant in variants]
-    found = run_cells(plan, directory, workers, tell)
-    by_method = [tuple(found[i :: len(variants)]) for i in range(len(variants))]
+def compare(plan: Plan, execution: Execution) -> Comparison:
+    """Measure every method under every seed."""
+    # Seed by seed, so that an interrupted comparison has some figures of every method.
+    cells = [
+        plan_cell(plan.pair, plan.shares, variant, seed, plan.overrides)
+        for seed in plan.seeds
+        for variant in plan.variants
+    ]
+    found = run_cells(cells, execution)
+    by_method = [tuple(found[i :: len(plan.variants)]) for i in range(len(plan.variants))]
     entries = tuple(
-        Entry("", variant.label, summarise(cells)) for variant, cells in zip(variants, by_method, strict=True)
+        Entry("", variant.label, summarise(mine)) for variant, mine in zip(plan.variants, by_method, strict=True)
     )
-    return Comparison(entries, tuple(by_method), tuple(seeds), shares)
+    return Comparison(entries, tuple(by_method), plan.seeds, plan.shares)
 
 
-def compared_rows(
-    comparison: Comparison, columns: Sequence[tuple[str, str]] = COLUMNS, brief: bool = False
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """The heads and rows of the table for people; a method without figures has its reason elsewhere."""
+def check_plan(plan: Plan) -> tuple[str, ...]:
+    """Read the files once, so that a mistake in them is one line and not a failed cell for every method; notes."""
+    known = load_pair(plan.pair, resolve("default", plan.overrides.file, plan.overrides.assignments).read)
+    if plan.shares is not None:
+        split_anchors(known.problem.anchors, plan.shares, 0)
+    elif len(plan.seeds) > 1:
+        return (*known.notes, "the split is given: seeds differ only in what methods draw")
+    return known.notes
+
+
+def compared_rows(comparison: Comparison, brief: bool = False) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """The heads and rows of the table; a method without figures has its reason elsewhere."""
+    columns: tuple[Metric, ...] = metrics_shown("brief" if brief else "compare")
     rows = []
     for entry in comparison.entries:
         summary = entry.summary
         cpu = "–" if (spent := summary.cpu_seconds) is None else f"{spent:.1f}" if spent < 100 else f"{spent:.0f}"
         peak = "–" if summary.peak_mb is None else f"{summary.peak_mb:.0f}"
-        rows.append((entry.method, *(shown(summary, name, brief=brief) for name, _ in columns), cpu, peak))
-    return ("method", *(words for _, words in columns), "CPU s", "MB"), rows
+        rows.append((entry.method, *(shown(summary, metric.name, brief=brief) for metric in columns), cpu, peak))
+    return ("method", *(metric.label for metric in columns), "CPU s", "MB"), rows

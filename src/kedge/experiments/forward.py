@@ -12,14 +12,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from kedge.config import MgcnConfig, resolve
-from kedge.errors import KedgeError
+from kedge.context import peak_mb
 from kedge.experiments.cells import File, Planting
 from kedge.experiments.measure import Measured
 from kedge.experiments.problems import load_network
-from kedge.store import peak_mb
-from kedge.types import Network
-
-__all__ = ["MODELS", "Forward", "measure_forward", "time_models"]
+from kedge.types import KedgeError, Network
 
 MODELS = ("GCN", "HGNN", "MGCN")
 _PASSES = 1_000  # the paper counts this many
@@ -39,11 +36,11 @@ def measure_forward(task: Forward) -> Measured:
     """CPU seconds of 1,000 forward passes of each model, from the least of several single ones."""
     import torch
 
-    from kedge.spmm import hold_memory
+    from kedge.linalg.memory import reuse_freed_memory
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    hold_memory()
+    reuse_freed_memory()
     network = load_network(task.network)
     if network.n < task.accounts:
         return Measured("refused", f"the network has only {network.n:,} accounts")
@@ -68,14 +65,14 @@ def _near_part(network: Network, accounts: int) -> Network:
 
 
 def time_models(network: Network, dimensions: int, rounds: int) -> dict[str, float]:
-    """CPU seconds of one forward pass: the same d, K = 2 layers a level, ReLU, learned matrices, 32 accounts a
+    """CPU seconds of one forward pass: the same d, K = 2 layers per level, ReLU, learned matrices, 32 accounts per
     hyperedge. GCN is Eq. 7, HGNN is Eq. 9 with D_e, MGCN is both levels (fusion `linear`)."""
     import torch
 
     from kedge.hypergraph import build_hypergraph
+    from kedge.linalg.spmm import Sparse
     from kedge.mgcn.layers import convolve, normalise_adjacency
     from kedge.mgcn.model import Mgcn, prepare
-    from kedge.spmm import Sparse
 
     # Walks of three steps: hyperedges of the same size, built in a third of the time, which is not measured here.
     hypergraph = build_hypergraph(network, resolve(assignments=["hypergraph.hops=3"]).hypergraph)

@@ -1,39 +1,31 @@
 """One cell measured: the same way from problem to decisions as `kedge match`, the same metrics as `kedge evaluate`.
 
-Held-out pairs are handed to the evaluation alone. The yes or no of the paper's protocol comes from a rule that was
-fitted on anchors hidden from the training ones (`link.pair_rule`), for every method alike.
+Held-out pairs reach the evaluation only. The yes or no of the paper's protocol comes from a rule
+fitted on validation anchors (`probability.pair_rule`), for every method alike.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from kedge.config import Config
-from kedge.errors import KedgeError
+from kedge.context import cpu_seconds, peak_mb
+from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell
 from kedge.experiments.problems import make_split
-from kedge.link.decide import decide
-from kedge.methods import METHODS, settle
-from kedge.pipeline import Solution, calibrate, measure
-from kedge.store import cpu_seconds, peak_mb
-from kedge.types import Split
-from kedge.workshop import Workshop
-
-__all__ = ["FIGURES", "Measured", "measure_cell", "measure_split"]
-
-FIGURES: Final = (
-    "macro_precision macro_recall macro_f1 macro_precision_1to2 macro_recall_1to2 macro_f1_1to2 "
-    "hits1 hits5 hits10 hits30 mrr matched_hits1 precision ece"
-).split()
+from kedge.pipeline.measure import measure
+from kedge.pipeline.solve import MemoryRun, solve
+from kedge.store import SCORES, TRAINING
+from kedge.types import KedgeError, Split
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a cell: figures by name, or the reason why there are none.
+    """The result of a cell: figures by name, or the reason why there are none.
 
-    `cpu_seconds` is all of it, calibration on hidden anchors included; `scoring_seconds` one run of the method.
+    `cpu_seconds` is all of it, calibration on validation anchors included; `scoring_seconds` one run of the method.
     """
 
     status: Literal["ok", "refused", "failed"]
@@ -45,14 +37,14 @@ class Measured:
     peak_mb: float | None = None
 
     def plain(self) -> dict[str, Any]:
-        """As what JSON can say."""
+        """As JSON types."""
         return asdict(self)
 
 
 def measure_cell(cell: Cell) -> Measured:
-    """Measure a cell in this process; a method that refuses the problem is an answer."""
+    """Measure a cell in this process; a method that refuses the problem is a result."""
     config = Config.model_validate(dict(cell.config))
-    # Notes on single fits are for those who run one; a table has no place for them.
+    # Notes on a single fit belong to a single run; a table has no place for them.
     warnings.simplefilter("ignore")
     split = make_split(cell.data, cell.shares, cell.seed, config.read)
     began = cpu_seconds()
@@ -77,16 +69,9 @@ def _facts(split: Split) -> dict[str, int]:
 
 
 def measure_split(split: Split, config: Config) -> tuple[dict[str, float | None], float]:
-    """Every figure of a method on a split, and the CPU seconds of scoring alone.
-
-    Scoring comes first, so that vectors which calibration uses again are counted where a user would pay for them.
-    """
-    problem, workshop = split.problem, Workshop()
-    config = settle(problem, config, config.seed, workshop)
-    began = cpu_seconds()
-    alignment = METHODS[config.method](problem, config, config.seed, workshop)
-    scoring = cpu_seconds() - began
-    calibrator = calibrate(problem, config, workshop=workshop)
-    solution = Solution(problem, alignment, calibrator, decide(problem, alignment, calibrator, config))
-    figures = measure(solution, split.test, config.seed)
-    return {name: figures[name] for name in FIGURES}, scoring
+    """Every figure of a method on a split, and the CPU seconds of one run of the method, without calibration."""
+    run = MemoryRun()
+    outcome = solve(split.problem, config, run)
+    figures = measure(outcome, split.test, config.seed)
+    scoring = run.seconds[SCORES.id] + run.seconds.get(TRAINING.id, 0.0)
+    return {metric.name: figures[metric.name] for metric in metrics_shown("cells")}, scoring

@@ -1,26 +1,25 @@
-"""A reproduced experiment in the paper's form, as Markdown: a table a metric, the paper's own rows below ours."""
+"""Comparisons and experiments as files; an experiment's page is in the paper's form, one table per metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
-from kedge.experiments.paper import MACRO, published
+from kedge.config import Config
+from kedge.evaluation import metrics_shown
+from kedge.experiments.compare import Comparison, compared_rows
+from kedge.experiments.paper import published
+from kedge.experiments.plots import draw_experiment
 from kedge.experiments.reproduce import Reproduced
-from kedge.experiments.tables import WORDS, Entry, markdown_table, shown
+from kedge.experiments.tables import Entry, csv_text, label_of, markdown_table, shown
+from kedge.store import dump_json, translate_disk_errors, write_atomically
 
-__all__ = ["markdown_page", "metric_rows", "metrics_of"]
-
-_ALSO: Final = ("macro_f1_1to2", "hits1", "mrr")
-
-
-def metrics_of(found: Reproduced) -> tuple[str, ...]:
-    """The metrics that an experiment is about."""
-    return ("forward_seconds",) if found.experiment.name == "efficiency" else MACRO
+PRINTED: Final = ", printed"  # marks the paper's rows
 
 
 def metric_rows(found: Reproduced, metric: str) -> tuple[list[str], list[list[str]]]:
-    """The table of one metric: methods down, points across; then the paper's rows and how far kedge is ahead."""
+    """The table of one metric: methods down, points across; then the paper's rows and kedge's gain over them."""
     points = list(dict.fromkeys(entry.point for entry in found.entries))
     methods = list(dict.fromkeys(entry.method for entry in found.entries))
     at = {(entry.point, entry.method): entry for entry in found.entries}
@@ -38,17 +37,17 @@ def _paper_rows(found: Reproduced, metric: str, points: Sequence[str]) -> list[l
     rows = []
     for method, values in printed[metric].items():
         by_point = dict(zip(printed["points"], values, strict=True))
-        rows.append([f"{method}, printed", *(f"{by_point[x[p]]:.4f}" for p in points)])
-    ours = {entry.point: entry.summary.mean.get(metric) for entry in found.entries if entry.method == "kedge"}
+        rows.append([f"{method}{PRINTED}", *(f"{by_point[x[p]]:.4f}" for p in points)])
+    ours = {entry.point: entry.summary.mean.get(metric) for entry in found.entries if entry.method == Config().method}
     theirs = dict(zip(printed["points"], printed[metric]["MGCN"], strict=True))
     if ours:
         gains = [None if (mean := ours.get(p)) is None else mean - theirs[x[p]] for p in points]
-        rows.append(["kedge − MGCN, printed", *("–" if gain is None else f"{gain:+.3f}" for gain in gains)])
+        rows.append([f"kedge − MGCN{PRINTED}", *("–" if gain is None else f"{gain:+.3f}" for gain in gains)])
     return rows
 
 
 def _costs(entries: Sequence[Entry]) -> tuple[list[str], list[list[str]]]:
-    """What each method cost, over all points: the mean CPU seconds of a cell, and the largest memory."""
+    """The cost of each method over all points: the mean CPU seconds of a cell, and the largest memory."""
     rows = []
     for method in dict.fromkeys(entry.method for entry in entries):
         mine = [entry.summary for entry in entries if entry.method == method and entry.summary.seeds]
@@ -78,13 +77,45 @@ def markdown_page(found: Reproduced) -> str:
         *([] if printed["points"] else [f"The paper: {printed['note']}\n"]),
         *(f"Note: {note}.\n" for note in found.notes),
     ]
-    for metric in metrics_of(found):
-        title = WORDS.get(metric, "CPU seconds of 1,000 forward passes")
-        parts.append(f"## {title}\n\n{markdown_table(*metric_rows(found, metric))}")
-    if experiment.name != "efficiency":
-        parts += [f"## {WORDS[metric]}\n\n{markdown_table(*metric_rows(found, metric))}" for metric in _ALSO]
+    also = () if experiment.name == "efficiency" else tuple(metric.name for metric in metrics_shown("also"))
+    parts += [
+        f"## {label_of(metric)}\n\n{markdown_table(*metric_rows(found, metric))}" for metric in (*found.metrics, *also)
+    ]
+    if also:
         parts.append(f"## Cost of a cell\n\n{markdown_table(*_costs(found.entries))}")
     missing = dict.fromkeys(f"{e.method} at {e.point}: {e.summary.reason}" for e in found.entries if e.summary.reason)
     if missing:
         parts.append("## Without figures\n\n" + "\n".join(f"- {line}" for line in missing) + "\n")
     return "\n".join(parts)
+
+
+def write_files(contents: Mapping[Path, bytes]) -> None:
+    """Each file whole or not at all; directories are made."""
+    for path, content in contents.items():
+        with translate_disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, lambda file, content=content: file.write(content))  # type: ignore[misc]
+
+
+def write_comparison(folder: Path, found: Comparison) -> None:
+    """The table as Markdown, all figures as CSV and JSON."""
+    contents = {
+        "md": markdown_table(*compared_rows(found)),
+        "csv": csv_text(found.entries),
+        "json": dump_json(found.plain()),
+    }
+    write_files({folder / f"comparison.{kind}": text.encode() for kind, text in contents.items()})
+
+
+def write_experiment(folder: Path, found: Reproduced) -> list[Path]:
+    """The page, all figures as CSV and JSON, and the picture; the files."""
+    contents = {
+        "md": markdown_page(found).encode(),
+        "csv": csv_text(found.entries).encode(),
+        "json": dump_json(found.plain()).encode(),
+        "png": draw_experiment(found, "png"),
+        "svg": draw_experiment(found, "svg"),
+    }
+    files = {folder / f"{found.experiment.name}.{kind}": content for kind, content in contents.items()}
+    write_files(files)
+    return list(files)

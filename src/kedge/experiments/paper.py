@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +10,12 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
+from kedge.errors import KedgeError
+from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Shares
 
-__all__ = ["EXPERIMENTS", "SIZES", "Experiment", "Point", "Variant", "published"]
-
 HALF: Final = Shares(0.5, 0.5)
-MACRO: Final = ("macro_precision", "macro_f1", "macro_recall")
+MACRO: Final = tuple(metric.name for metric in metrics_shown("paper"))
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the paper varies, and what it compares there; `quick` names the points of the short form."""
+    """What the paper varies, and which methods it compares; `quick` names the points of the short form."""
 
     name: str
     title: str
@@ -52,7 +53,7 @@ class Experiment:
     note: str = ""
 
 
-# Each draw of hidden anchors trains an embedding once more; one draw of a fifth is enough for a rule of few weights.
+# Each draw of validation anchors trains an embedding again; one draw of a fifth is enough for a rule of few weights.
 _ONE_DRAW: Final = ("decide.folds=1",)
 KEDGE: Final = Variant("kedge", "kedge")
 MGCN: Final = Variant("MGCN", "mgcn", "paper", _ONE_DRAW)
@@ -142,3 +143,48 @@ def published() -> Mapping[str, Any]:
     """What the paper prints, by experiment."""
     text = resources.files("kedge.experiments").joinpath("published.toml").read_text("utf-8")
     return tomllib.loads(text)
+
+
+def find_experiment(name: str | None) -> Experiment:
+    """The experiment of this name, or one line with the nearest or all names."""
+    if name is not None and name in EXPERIMENTS:
+        return EXPERIMENTS[name]
+    near = difflib.get_close_matches(name or "", EXPERIMENTS, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(EXPERIMENTS)}"
+    raise KedgeError("which experiment?" if name is None else f"no experiment {name!r}", remedy=hint)
+
+
+def choose_variants(experiment: Experiment, methods: str | None) -> tuple[Variant, ...]:
+    """The experiment's methods, or those of them that are named, by label or by method and preset."""
+    if methods is None:
+        return experiment.variants
+    words = [word.strip().lower() for word in methods.split(",")]
+    known: dict[str, Variant] = {}
+    for variant in experiment.variants:
+        preset = "" if variant.preset == "default" else f":{variant.preset}"
+        known |= {variant.label.lower(): variant, f"{variant.method}{preset}": variant}
+    for word in words:
+        if word not in known:
+            near = difflib.get_close_matches(word, known, n=1)
+            names = ", ".join(key for key, v in known.items() if key != v.label.lower())
+            hint = f"did you mean {near[0]!r}?" if near else f"choose from: {names}"
+            raise KedgeError(f"no method {word!r} in {experiment.name}", remedy=hint)
+    chosen = [known[word] for word in words]
+    return tuple(variant for variant in experiment.variants if variant in chosen)
+
+
+def choose_points(experiment: Experiment, points: str | None) -> tuple[str, ...] | None:
+    """The labels of the named points; the per cent sign and commas in numbers are optional."""
+    if points is None:
+        return None
+
+    def bare(text: str) -> str:
+        return text.removesuffix("%").strip().replace(",", "").lower()
+
+    known = {bare(point.label): point.label for point in experiment.points}
+    found = []
+    for word in map(bare, points.split(",")):
+        if word not in known:
+            raise KedgeError(f"no point {word!r} in {experiment.name}", remedy=f"choose from: {', '.join(known)}")
+        found.append(known[word])
+    return tuple(found)

@@ -1,6 +1,6 @@
 """Pictures of comparisons and experiments, as bytes of a PNG, SVG or PDF file.
 
-Colours are Okabe and Ito's, which people with any colour vision tell apart; every line has a marker of its own besides.
+Colours are Okabe and Ito's, which are distinct in any colour vision; every line has its own marker too.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ import io
 from collections.abc import Sequence
 from typing import Any, Final
 
+from kedge.context.extras import need_extra
 from kedge.errors import KedgeError
-from kedge.experiments.compare import COLUMNS, Comparison
-from kedge.experiments.pages import metrics_of
+from kedge.evaluation import metrics_shown
+from kedge.experiments.compare import Comparison
 from kedge.experiments.paper import published
 from kedge.experiments.reproduce import Reproduced
-from kedge.experiments.tables import WORDS
-
-__all__ = ["FORMATS", "draw_comparison", "draw_experiment"]
+from kedge.experiments.tables import label_of
 
 FORMATS: Final = ("png", "svg", "pdf")
 _COLOURS: Final = ("#0072B2", "#D55E00", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#000000", "#7F7F7F", "#B8A200")
@@ -35,6 +34,7 @@ _STYLE: Final = {
 
 
 def _start(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
+    need_extra("plots", "drawing")
     import matplotlib
 
     matplotlib.use("Agg")
@@ -59,31 +59,30 @@ def _finish(figure: Any, format: str) -> bytes:
 
 
 def draw_comparison(comparison: Comparison, format: str = "png") -> bytes:
-    """A bar a method for each of four metrics, with its spread and its value; best first."""
-    names = ("hits1", "mrr", "matched_hits1", "macro_f1")
-    words = dict(COLUMNS)
+    """One panel per metric, one bar per method with its spread and its value; best first."""
+    metrics = metrics_shown("brief")
     entries = [entry for entry in comparison.entries if entry.summary.mean.get("mrr") is not None]
     if not entries:
         raise KedgeError("no method gave figures to draw", remedy="see the reasons in the table")
     entries.sort(key=lambda entry: entry.summary.mean["mrr"] or 0.0)
-    figure, axes = _start(1, len(names), 10, 0.9 + 0.32 * len(entries))
+    figure, axes = _start(1, len(metrics), 10, 0.9 + 0.32 * len(entries))
     places = range(len(entries))
     colour = {entry.method: _COLOURS[i % len(_COLOURS)] for i, entry in enumerate(comparison.entries)}
-    for axis, name in zip(axes[0], names, strict=True):
-        means = [entry.summary.mean[name] or 0.0 for entry in entries]
-        spreads = [entry.summary.spread[name] or 0.0 for entry in entries]
+    for axis, metric in zip(axes[0], metrics, strict=True):
+        means = [entry.summary.mean[metric.name] or 0.0 for entry in entries]
+        spreads = [entry.summary.spread[metric.name] or 0.0 for entry in entries]
         axis.barh(places, means, xerr=spreads, color=[colour[e.method] for e in entries], height=0.66, ecolor="#333333")
         for place, mean, spread in zip(places, means, spreads, strict=True):
             axis.text(min(mean + spread, 1.0) + 0.015, place, f"{mean:.3f}", va="center", fontsize=8, color="#333333")
-        axis.set(title=words[name], xlim=(0, 1.18), xticks=[0, 0.5, 1.0])
+        axis.set(title=metric.label, xlim=(0, 1.18), xticks=[0, 0.5, 1.0])
         axis.grid(axis="y", visible=False)
         axis.set_yticks(list(places), [e.method for e in entries] if axis is axes[0][0] else [""] * len(entries))
     return _finish(figure, format)
 
 
 def draw_experiment(found: Reproduced, format: str = "png") -> bytes:
-    """The paper's picture: a panel a metric; lines over a number, bars over names. Dashed grey: MGCN as printed."""
-    metrics = metrics_of(found)
+    """The paper's picture, one panel per metric: lines over a number, bars over names. Dashed grey: MGCN as printed."""
+    metrics = found.metrics
     figure, axes = _start(1, len(metrics), 3.6 * len(metrics) + (1.2 if len(metrics) == 1 else 0), 3.1)
     labels = list(dict.fromkeys(entry.point for entry in found.entries))
     x = {point.label: point.x for point in found.experiment.points}
@@ -93,16 +92,16 @@ def draw_experiment(found: Reproduced, format: str = "png") -> bytes:
             _bars(axis, found, metric, labels)
         else:
             _lines(axis, found, metric, [x[label] for label in labels], labels)
-        axis.set(title=WORDS.get(metric, "1,000 forward passes, CPU s"))
+        axis.set(title=label_of(metric))
         if not by_name:
-            axis.set_xlabel(_axis_words(found.experiment.axis))
+            axis.set_xlabel(_axis_label(found.experiment.axis))
     handles, names = axes[0][0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=min(len(names), 5), frameon=False, fontsize=8)
     return _finish(figure, format)
 
 
-def _axis_words(axis: str) -> str:
-    """What an axis counts, with the paper's letters."""
+def _axis_label(axis: str) -> str:
+    """An axis's quantity, with the paper's letters."""
     for name in ("alpha_s", "alpha_c"):
         axis = axis.replace(name, f"$\\{name}$")
     return axis if axis == "accounts" else f"{axis} (%)"
@@ -145,7 +144,7 @@ def _bars(axis: Any, found: Reproduced, metric: str, labels: Sequence[str]) -> N
         places = [place - 0.4 + (i + 0.5) * width for place in range(len(labels))]
         axis.bar(places, means, width * 0.92, yerr=spreads, color=_COLOURS[i % len(_COLOURS)], label=method, capsize=2)
         lowest = min([lowest, *(mean - spread for mean, spread in zip(means, spreads, strict=True) if mean == mean)])
-    # The paper's figures begin near the lowest bar too; a Macro figure of 0.5 is a coin's.
+    # The paper's figures begin near the lowest bar too; a Macro figure of 0.5 is that of a random guess.
     axis.set_ylim(max(0.0, min(0.5, lowest - 0.05)), 1.0)
     axis.grid(axis="x", visible=False)
     axis.set_xticks(range(len(labels)), labels)

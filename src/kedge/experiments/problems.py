@@ -7,15 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kedge.config import ReadConfig
-from kedge.errors import KedgeError
 from kedge.experiments.cells import Cut, Data, File, Pair, PlantedPair, Planting, Shares
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.synth import planted, subnetworks
-from kedge.types import IntArray, Network, Problem, Split
+from kedge.types import IntArray, KedgeError, Network, Problem, Split
 
-__all__ = ["Known", "deal", "load_network", "load_pair", "make_split"]
-
-_SAMPLING, _SPLITTING = range(2)  # each use of a seed draws its own numbers
+_SAMPLING, _SPLITTING = range(2)  # each use of a seed has its own stream
 
 
 def _seed_for(seed: int, use: int) -> int:
@@ -32,7 +29,7 @@ class Known:
 
 
 def load_network(source: File | Planting) -> Network:
-    """A single network: read, or planted as the society that both sides of a planted pair show."""
+    """A single network: read from a file, or planted."""
     if isinstance(source, File):
         return read_network(source.path)[0]
     n, m = source.accounts, source.edges
@@ -53,9 +50,9 @@ def load_pair(pair: Pair, reading: ReadConfig) -> Known:
     return Known(problem, test, (*notes, *more))
 
 
-def deal(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArray]:
-    """Observed and held-out anchors. One order a seed, so fewer observed ones are a part of more, and the held-out
-    ones stay the same."""
+def split_anchors(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArray]:
+    """Observed and held-out anchors. One order per seed, so that fewer observed ones are a subset of more, and the
+    held-out ones stay the same."""
     order = np.random.default_rng(_seed_for(seed, _SPLITTING)).permutation(len(anchors))
     held = round(shares.test * len(anchors))
     observed = min(round(shares.train * len(anchors)), len(anchors) - held)
@@ -68,7 +65,7 @@ def deal(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArr
 
 
 def make_split(data: Data, shares: Shares | None, seed: int, reading: ReadConfig) -> Split:
-    """The problem that the method sees, and the pairs that only the evaluation sees."""
+    """The problem for the method, and the held-out pairs for the evaluation."""
     if isinstance(data, Cut):
         made = subnetworks(load_network(data.network), data.alpha_s, data.alpha_c, _seed_for(seed, _SAMPLING))
         problem, test = Problem(made.left, made.right, made.anchors), None
@@ -83,7 +80,7 @@ def make_split(data: Data, shares: Shares | None, seed: int, reading: ReadConfig
         return Split(problem, test)
     if shares is None:
         raise ValueError("a pair without test pairs needs shares")
-    observed, held = deal(problem.anchors, shares, seed)
-    # An account without edges is in the networks only because it is anchored: held out, nobody can know of it.
+    observed, held = split_anchors(problem.anchors, shares, seed)
+    # An account without edges is in the networks only because it is anchored: held out, it is unknown.
     lonely = (problem.left.degrees[held[:, 0]] == 0) | (problem.right.degrees[held[:, 1]] == 0)
     return Split(Problem(problem.left, problem.right, observed), np.where(lonely[:, None], -1, held))

@@ -11,8 +11,6 @@ from kedge.errors import KedgeError
 from kedge.experiments.cells import File, Pair, Planting
 from kedge.store import hash_file
 
-__all__ = ["FACEBOOK", "PLANTED", "as_file", "data_root", "find_network", "find_pair", "read_folder", "words_for"]
-
 FACEBOOK: Final = "ego-facebook"
 PLANTED: Final = Planting(4_000, 88_000)  # the size of ego-facebook
 _VARIABLE: Final = "KEDGE_DATA"
@@ -80,8 +78,8 @@ def find_pair(name: str, root: Path | None) -> Pair | None:
     return read_folder(folder) if folder is not None and folder.is_dir() else None
 
 
-def words_for(source: File | Planting) -> str:
-    """What a network is called in tables."""
+def name_of(source: File | Planting) -> str:
+    """A network's name in tables."""
     if isinstance(source, Planting):
         return f"a planted network of {source.accounts:,} accounts and {source.edges:,} edges"
     path = Path(source.path)

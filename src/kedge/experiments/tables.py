@@ -7,33 +7,24 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Any
 
-from kedge.experiments.measure import FIGURES, Measured
+from kedge.evaluation import METRICS, metrics_shown
+from kedge.experiments.measure import Measured
 
-__all__ = ["WORDS", "Entry", "Summary", "csv_text", "markdown_table", "shown", "summarise"]
+_FORWARD = "CPU seconds of 1,000 forward passes"
 
-WORDS: Final[Mapping[str, str]] = {
-    "macro_precision": "Macro Precision",
-    "macro_f1": "Macro F1",
-    "macro_recall": "Macro Recall",
-    "macro_f1_1to2": "Macro F1 at 1:2",
-    "hits1": "Hits@1",
-    "hits5": "Hits@5",
-    "hits10": "Hits@10",
-    "hits30": "Hits@30",
-    "mrr": "MRR",
-    "matched_hits1": "matched",
-    "precision": "precision of the assignments",
-    "ece": "ECE",
-}
+
+def label_of(name: str) -> str:
+    """A metric's name for people; `forward_seconds` is the one figure of experiments that is not on held-out pairs."""
+    return METRICS[name].label if name in METRICS else _FORWARD
 
 
 @dataclass(frozen=True)
 class Summary:
     """A method over its seeds: means, sample standard deviations (None with one seed), mean CPU, largest memory.
 
-    `seeds` counts the cells that gave figures; `reason` says why others did not.
+    `seeds` counts the cells that gave figures; `reason` is why others did not.
     """
 
     seeds: int
@@ -47,7 +38,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of an experiment: a method at a point, what was measured, and what the paper prints there."""
+    """A row of an experiment: a method at a point, its figures, and what the paper prints there."""
 
     point: str
     method: str
@@ -55,7 +46,7 @@ class Entry:
     paper: Mapping[str, float] = field(default_factory=dict)
 
     def plain(self) -> dict[str, Any]:
-        """As what JSON can say."""
+        """As JSON types."""
         return asdict(self)
 
 
@@ -71,8 +62,9 @@ def _spread(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
-def summarise(cells: Sequence[Measured], names: Sequence[str] = FIGURES) -> Summary:
-    """The cells of one method at one point, one a seed."""
+def summarise(cells: Sequence[Measured], names: Sequence[str] | None = None) -> Summary:
+    """The cells of one method at one point, one per seed; by default every figure that a cell saves."""
+    names = [metric.name for metric in metrics_shown("cells")] if names is None else names
     good = [cell for cell in cells if cell.status == "ok" and cell.figures is not None]
     reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.status != "ok"))
     columns = {
@@ -94,8 +86,8 @@ def shown(summary: Summary, name: str, digits: int = 3, brief: bool = False) -> 
     mean, spread = summary.mean.get(name), summary.spread.get(name)
     if mean is None:
         return "–"
-    said = [f"{value:.{digits}f}" for value in (mean, spread) if value is not None]
-    return "±".join(text.removeprefix("0") for text in said) if brief else " ± ".join(said)
+    texts = [f"{value:.{digits}f}" for value in (mean, spread) if value is not None]
+    return "±".join(text.removeprefix("0") for text in texts) if brief else " ± ".join(texts)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -109,7 +101,7 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
 
 def csv_text(entries: Sequence[Entry]) -> str:
-    """One line a point, method and metric: mean, spread, seeds and the paper's own figure."""
+    """One line per point, method and metric: mean, spread, seeds and the paper's own figure."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["point", "method", "metric", "mean", "spread", "seeds", "paper", "reason"])
@@ -120,9 +112,17 @@ def csv_text(entries: Sequence[Entry]) -> str:
         }
         figures |= {name: (getattr(summary, name), None) for name in ("cpu_seconds", "scoring_seconds", "peak_mb")}
         for name, (mean, spread) in figures.items():
-            said = ["" if value is None else f"{value:.6g}" for value in (mean, spread)]
+            values = ["" if value is None else f"{value:.6g}" for value in (mean, spread)]
             paper = entry.paper.get(name)
             writer.writerow(
-                [entry.point, entry.method, name, *said, summary.seeds, "" if paper is None else paper, summary.reason]
+                [
+                    entry.point,
+                    entry.method,
+                    name,
+                    *values,
+                    summary.seeds,
+                    "" if paper is None else paper,
+                    summary.reason,
+                ]
             )
     return file.getvalue()

@@ -1,25 +1,25 @@
-"""Hypergraphs drawn from a network: one builder a file, all of them in `BUILDERS`, and a report of what came out."""
+"""Hypergraphs drawn from a network: one file per builder, all of them in `BUILDERS`, and a report on the result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol
+from importlib import import_module
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from kedge.config import HypergraphConfig
-from kedge.hypergraph import anchor, centrality, latent, neighbourhood
+from kedge.config import HYPERGRAPHS, HypergraphConfig
 from kedge.hypergraph.given import accept, unite
 from kedge.types import Hypergraph, IntArray, Network
 
 __all__ = ["BUILDERS", "DegenerateHypergraphWarning", "Report", "accept", "build_hypergraph", "report", "unite"]
 
-_DEGENERATE = 0.9
+_DEGENERATE = 0.9  # coverage above which a hypergraph is reported; unmeasured
 
 
-class Builder(Protocol):
-    """Hyperedges from a network; `anchors` are the accounts of this network that stand in an anchor."""
+class Build(Protocol):
+    """Hyperedges of a network; `anchors` are the accounts of this network that are in an anchor."""
 
     def __call__(
         self, network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
@@ -28,28 +28,33 @@ class Builder(Protocol):
         ...
 
 
+class Builder(NamedTuple):
+    """One way to draw hyperedges."""
+
+    name: str
+    about: str
+    build: Build
+
+
 BUILDERS: Final[Mapping[str, Builder]] = {
-    "neighbourhood": neighbourhood.build,
-    "anchor": anchor.build,
-    "centrality": centrality.build,
-    "latent": latent.build,
+    name: Builder(name, about, import_module(f"{__name__}.{name}").build) for name, about in HYPERGRAPHS.items()
 }
 
 
 class DegenerateHypergraphWarning(UserWarning):
-    """Nearly every account stands in nearly every hyperedge."""
+    """Nearly every account is in nearly every hyperedge."""
 
 
 def build_hypergraph(
     network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
-    return unite([BUILDERS[name](network, config, seed, anchors) for name in config.builders.split("+")])
+    return unite([BUILDERS[name].build(network, config, seed, anchors) for name in config.builders.split("+")])
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a hypergraph is like: `smallest`, `median`, `largest` are hyperedge sizes; `bytes` its memory."""
+    """Figures of a hypergraph: `smallest`, `median`, `largest` are hyperedge sizes; `outside` are accounts in none."""
 
     accounts: int
     hyperedges: int
@@ -64,11 +69,11 @@ class Report:
 
 
 def report(hypergraph: Hypergraph) -> Report:
-    """Coverage, sizes and memory of a hypergraph, and a warning where it says nothing."""
+    """Coverage, sizes and memory of a hypergraph, and a warning where hyperedges hardly differ."""
     H = hypergraph.H
     sizes = np.bincount(H.indices, minlength=H.shape[1])
     warning = ""
-    # One hyperedge of all accounts is a plain GCN and meant so; it is many equal ones that say nothing.
+    # One hyperedge of all accounts is a plain GCN and intended; many equal ones carry no information.
     if hypergraph.coverage > _DEGENERATE and hypergraph.hyperedges > 1:
         warning = (
             f"degenerate hypergraph: its hyperedges cover {hypergraph.coverage:.2f} of all accounts, so that they "

@@ -5,11 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kedge.config import HypergraphConfig
-from kedge.errors import KedgeError
 from kedge.hypergraph.neighbourhood import surround
-from kedge.types import Hypergraph, IntArray, Network
-
-__all__ = ["build"]
+from kedge.types import Hypergraph, IntArray, KedgeError, Network
 
 
 def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:

@@ -12,10 +12,9 @@ import numpy as np
 import torch
 from scipy.sparse import csr_array, diags_array
 
-from kedge.spmm import Sparse, spmm
+from kedge.linalg import pattern
+from kedge.linalg.spmm import Sparse, spmm
 from kedge.types import FloatArray, Network
-
-__all__ = ["encode"]
 
 _POOL = 512
 
@@ -27,9 +26,9 @@ def encode(network: Network, codes: int, steps: int, seed: int) -> FloatArray:
         return np.empty((0, codes), np.float32)
     generator = torch.Generator().manual_seed(seed)
     rng = np.random.default_rng(seed)
-    pattern = csr_array(network.adjacency.astype(bool).astype(np.float32) + diags_array(np.ones(n, np.float32)))
-    by_column = csr_array(pattern.T.tocsr())
-    rows = Sparse.of(csr_array(diags_array(1 / np.sqrt(np.asarray(pattern.sum(axis=1)).ravel())) @ pattern))
+    linked = csr_array(pattern(network.adjacency, np.float32) + diags_array(np.ones(n, np.float32)))
+    by_column = csr_array(linked.T.tocsr())
+    rows = Sparse.of(csr_array(diags_array(1 / np.sqrt(np.asarray(linked.sum(axis=1)).ravel())) @ linked))
     E = torch.randn((n, codes), generator=generator).div_(math.sqrt(codes) / 4).requires_grad_()
     C = torch.randn((n, codes), generator=generator).div_(math.sqrt(codes)).requires_grad_()
     b, c = torch.zeros(codes, requires_grad=True), torch.zeros(n, requires_grad=True)

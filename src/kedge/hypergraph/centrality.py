@@ -9,9 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import HypergraphConfig
+from kedge.linalg import row_index
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
-
-__all__ = ["FEATURES", "build", "measure"]
 
 _EXACT = 2000  # up to this many accounts betweenness and closeness are exact; beyond, sampled
 
@@ -42,7 +41,7 @@ def measure(network: Network, samples: int, seed: int) -> tuple[dict[str, FloatA
     import networkit as nk
 
     graph = nk.graph.Graph(network.n)
-    rows = np.repeat(np.arange(network.n), network.degrees)
+    rows = row_index(network.adjacency)
     above = rows < network.adjacency.indices
     for i, j in zip(rows[above].tolist(), network.adjacency.indices[above].tolist(), strict=True):
         graph.addEdge(i, j)
@@ -109,7 +108,7 @@ def _closeness(c: _Context) -> FloatArray:
 
 
 def _eigenvector(c: _Context) -> FloatArray:
-    """The leading eigenvector of A + I by 100 rounds: A's own iteration does not settle on a bipartite network."""
+    """The leading eigenvector of A + I by 100 rounds: A's own iteration does not converge on a bipartite network."""
     x = np.ones(c.network.n)
     for _ in range(100):
         x = c.network.adjacency @ x + x

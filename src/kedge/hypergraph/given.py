@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from kedge.errors import KedgeError
-from kedge.types import Hypergraph
-
-__all__ = ["accept", "unite"]
+from kedge.types import Hypergraph, KedgeError
 
 
 def accept(matrix: Any, n: int) -> Hypergraph:

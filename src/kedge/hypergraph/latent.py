@@ -8,8 +8,6 @@ from scipy.sparse import csr_array
 from kedge.config import HypergraphConfig
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
-__all__ = ["build", "keep_strongest"]
-
 
 def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
     """Each of `codes` dimensions of an autoencoder is a hyperedge, n × codes; p(v, e) is v's code, in (0, 1).

@@ -8,11 +8,8 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns, encode
-from kedge.types import BoolArray, IntArray, Network, Problem
-
-__all__ = ["AnchorReport", "ResolvedPairs", "build_problem", "resolve_pairs", "resolve_test"]
+from kedge.types import BoolArray, IntArray, KedgeError, Network, Problem, is_among, pair_keys
 
 
 @dataclass(frozen=True)
@@ -43,43 +40,43 @@ class ResolvedPairs:
 def resolve_pairs(columns: Columns, left: Network, right: Network, what: str = "anchors") -> ResolvedPairs:
     """Find the pairs' accounts; exchanged columns and files that do not fit are refused by name."""
     encoded = encode(columns)
-    first_ids = encoded.ids.take(pa.array(encoded.first))
-    second_ids = encoded.ids.take(pa.array(encoded.second))
-    rows = np.arange(len(first_ids)) if encoded.kept is None else encoded.kept
+    ids = [encoded.ids.take(pa.array(side)) for side in (encoded.first, encoded.second)]
+    rows = np.arange(len(ids[0])) if encoded.kept is None else encoded.kept
+    pairs = np.column_stack([left.find(ids[0]), right.find(ids[1])])
     notes = list(columns.notes)
-    in_left, in_right = left.find(first_ids), right.find(second_ids)
-    if len(rows) > 1 and not columns.header and in_left[0] < 0 and in_right[0] < 0:
-        known_below = ((in_left[1:] >= 0) & (in_right[1:] >= 0)).mean()
-        if known_below > 0.5:
-            notes.append(f"the first row ({first_ids[0]}, {second_ids[0]}) names no accounts: taken as a header")
-            first_ids, second_ids, rows = first_ids[1:], second_ids[1:], rows[1:]
-            in_left, in_right = in_left[1:], in_right[1:]
-    total = len(rows)
-    if total == 0:
+    if not columns.header and _is_unknown_header(pairs):
+        notes.append(f"the first row ({ids[0][0]}, {ids[1][0]}) names no accounts: taken as a header")
+        ids, rows, pairs = [side[1:] for side in ids], rows[1:], pairs[1:]
+    if len(rows) == 0:
         raise KedgeError(f"no {what}", file=columns.file, remedy="give at least one pair of ids")
-    pairs = np.column_stack([in_left, in_right])
     known: BoolArray = np.asarray((pairs >= 0).all(axis=1))
-    _refuse_misfit(columns, what, known, first_ids, second_ids, left, right, rows)
+    if known.mean() <= 0.5:
+        swapped = int(((right.find(ids[0]) >= 0) & (left.find(ids[1]) >= 0)).sum())
+        bad = int(np.flatnonzero(~known)[0])
+        example = f"{ids[0][bad].as_py()!r}, {ids[1][bad].as_py()!r}"
+        raise _misfit(columns, what, known, swapped, int(rows[bad]), example)
 
     # Repeats are judged by id, so that pairs of unknown accounts count too.
-    names = pa.chunked_array([first_ids, second_ids]).dictionary_encode()
+    names = pa.chunked_array(ids).dictionary_encode()
     a, b = (np.asarray(chunk.indices).astype(np.int64) for chunk in names.chunks)
-    key = a * (int(max(a.max(), b.max())) + 1) + b
-    _, first_places = np.unique(key, return_index=True)
-    kept = np.sort(first_places)
+    kept = np.sort(np.unique(pair_keys(a, b, int(max(a.max(), b.max())) + 1), return_index=True)[1])
     clash = _more_than_once(a[kept]) | _more_than_once(b[kept])
-    first_ids, second_ids = first_ids.take(pa.array(kept)), second_ids.take(pa.array(kept))
-    equal = int(np.count_nonzero(np.asarray(first_ids) == np.asarray(second_ids)))
+    first_ids, second_ids = (side.take(pa.array(kept)) for side in ids)
     report = AnchorReport(
-        rows=total,
+        rows=len(rows),
         found=int(known[kept].sum()),
         unknown=int((~known[kept]).sum()),
-        repeated=total - len(kept),
+        repeated=len(rows) - len(kept),
         contradictory=int(clash.sum()),
-        equal_ids=equal,
+        equal_ids=int(np.count_nonzero(np.asarray(first_ids) == np.asarray(second_ids))),
         notes=tuple(notes),
     )
     return ResolvedPairs(first_ids, second_ids, pairs[kept], rows[kept], np.flatnonzero(clash), report)
+
+
+def _is_unknown_header(pairs: IntArray) -> bool:
+    """Whether the first row has no known account while most rows below have two."""
+    return len(pairs) > 1 and bool((pairs[0] < 0).all()) and bool((pairs[1:] >= 0).all(axis=1).mean() > 0.5)
 
 
 def _more_than_once(values: IntArray) -> BoolArray:
@@ -87,32 +84,18 @@ def _more_than_once(values: IntArray) -> BoolArray:
     return np.asarray(count[place] > 1)
 
 
-def _refuse_misfit(
-    columns: Columns,
-    what: str,
-    known: BoolArray,
-    first_ids: pa.Array,
-    second_ids: pa.Array,
-    left: Network,
-    right: Network,
-    rows: IntArray,
-) -> None:
-    """Half of the pairs must be known; if they would be known the other way round, the columns are swapped."""
-    if known.mean() > 0.5:
-        return
-    swapped = (right.find(first_ids) >= 0) & (left.find(second_ids) >= 0)
-    if swapped.mean() > max(0.5, known.mean()):
-        raise KedgeError(
-            f"the columns look swapped: {int(swapped.sum())} of {len(rows)} rows have a right account first and a left "
-            "account second",
+def _misfit(columns: Columns, what: str, known: BoolArray, swapped: int, row: int, example: str) -> KedgeError:
+    """Why at most half of the pairs are known: if more would be the other way round, the columns are swapped."""
+    if swapped > max(0.5 * len(known), known.sum()):
+        return KedgeError(
+            f"the columns look swapped: {swapped} of {len(known)} rows have a right account first and a left account "
+            "second",
             file=columns.file,
             remedy="exchange the two columns, or the two networks on the command line",
         )
-    first_bad = int(np.flatnonzero(~known)[0])
-    raise columns.fault(
-        int(rows[first_bad]),
-        f"{int((~known).sum())} of {len(rows)} {what} name accounts that are in no edge, the first "
-        f"{first_ids[first_bad].as_py()!r}, {second_ids[first_bad].as_py()!r}",
+    return columns.fault(
+        row,
+        f"{int((~known).sum())} of {len(known)} {what} name accounts that are in no edge, the first {example}",
         "check that the ids are written as in the networks (01 is not 1)",
     )
 
@@ -134,7 +117,7 @@ def build_problem(
                 int(resolved.rows[place]),
                 f"anchor ({resolved.left_ids[place]}, {resolved.right_ids[place]}) contradicts another: "
                 f"{resolved.report.contradictory} anchors give one account several partners",
-                "keep one partner for each account, or leave all of them out with --set read.contradictory=drop",
+                "keep one partner for each account, or drop all of them with --set read.contradictory=drop",
             )
         keep[resolved.contradictory] = False
         if not keep.any():
@@ -150,13 +133,13 @@ def build_problem(
 
 
 def resolve_test(columns: Columns, problem: Problem) -> tuple[IntArray, tuple[str, ...]]:
-    """Held-out pairs as accounts (-1: in no edge), without those that are anchors too; and what was left out."""
+    """Held-out pairs as accounts (-1: in no edge), without those that are anchors too; and notes."""
     resolved = resolve_pairs(columns, problem.left, problem.right, "test pairs")
-    anchors = {(int(u), int(v)) for u, v in problem.anchors}
-    seen = np.array([(int(u), int(v)) in anchors for u, v in resolved.pairs], bool)
+    known = (resolved.pairs >= 0).all(axis=1)
+    seen = known & is_among(resolved.pairs, problem.anchors, problem.right.n)
     notes = list(resolved.report.notes)
     if seen.any():
-        notes.append(f"{int(seen.sum())} test pairs are anchors too and were left out of the evaluation")
+        notes.append(f"{int(seen.sum())} test pairs are anchors too and are not used in the evaluation")
     if seen.all():
         raise KedgeError("every test pair is an anchor too", file=columns.file, remedy="hold out other pairs")
     return resolved.pairs[~seen], tuple(notes)

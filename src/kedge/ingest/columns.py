@@ -10,10 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.errors import KedgeError
-from kedge.types import IntArray
-
-__all__ = ["Columns", "Encoded", "encode"]
+from kedge.types import IntArray, KedgeError
 
 _LONGEST_ID: Final = 4096
 

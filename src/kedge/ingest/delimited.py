@@ -1,8 +1,12 @@
-"""Read a text table (CSV, TSV, space-separated, packed or not) into Arrow columns of exact strings."""
+"""Read a text table (CSV, TSV, space-separated, packed or not) into Arrow columns of exact strings.
+
+Arrow reads it; a file that Arrow refuses is read again line by line, to name the line and the fault.
+"""
 
 from __future__ import annotations
 
 import io
+import math
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,14 +14,13 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from kedge.config import ReadConfig
+from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
-from kedge.ingest.diagnose import first_fault
 from kedge.ingest.dialect import COMMENTS, Dialect, sniff
 from kedge.ingest.sources import Source, inspect
 
-__all__ = ["read_columns"]
-
 _BLOCK: Final = 1 << 22  # a line longer than this cannot be an edge
+_LONGEST_LINE: Final = 1 << 20
 
 
 def read_columns(path: Any, config: ReadConfig, weights_wanted: bool = True) -> Columns:
@@ -32,7 +35,7 @@ def read_columns(path: Any, config: ReadConfig, weights_wanted: bool = True) -> 
         try:
             table = _parse(source, dialect)
         except pa.ArrowInvalid as error:
-            raise first_fault(source, dialect, str(error)) from None
+            raise _first_fault(source, dialect, str(error)) from None
     notes = list(dialect.notes)
     if source.encoding != "utf-8":
         notes.append(f"read as {source.encoding.upper()}")
@@ -122,3 +125,76 @@ def _line_of_row(source: Source, dialect: Dialect, row: int) -> int | None:
             if seen == row:
                 return number + 1
     return None
+
+
+def _first_fault(source: Source, dialect: Dialect, reason: str) -> KedgeError:
+    """The first line that cannot be read, with its remedy, found line by line; `reason` is Arrow's message."""
+    number = 0
+    with source.stream() as stream:
+        rest = b""
+        while block := stream.read(1 << 20):
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            for line in lines:
+                number += 1
+                if number > dialect.skip and (error := _judge(line, number, source, dialect)):
+                    return error
+            if len(rest) > _LONGEST_LINE:
+                return _judge(rest, number + 1, source, dialect) or _unknown(source, reason)
+    if rest and (error := _judge(rest, number + 1, source, dialect)):
+        return error
+    return _unknown(source, reason)
+
+
+def _unknown(source: Source, reason: str) -> KedgeError:
+    first = reason.splitlines()[0] if reason else "unreadable"
+    return KedgeError(
+        f"cannot be read as a table ({first})", file=source.path, remedy="write one edge or pair per line"
+    )
+
+
+def _judge(raw: bytes, number: int, source: Source, dialect: Dialect) -> KedgeError | None:
+    def error(problem: str, remedy: str) -> KedgeError:
+        return KedgeError(problem, file=source.path, line=number, remedy=remedy)
+
+    if len(raw) > _LONGEST_LINE:
+        return error(f"a line of more than {_LONGEST_LINE >> 20} MB", "write one edge or pair per line")
+    try:
+        line = raw.decode().rstrip("\r")
+    except UnicodeDecodeError:
+        return error("is not valid UTF-8", "save the file as UTF-8")
+    if not line or line.startswith(COMMENTS):
+        return None
+    if dialect.delimiter != " " and line.count('"') % 2:
+        return error("a quoted field does not end on its line", "remove the line break or the stray quote")
+    fields = line.split() if dialect.delimiter == " " else _split(line, dialect.delimiter)
+    if len(fields) != dialect.columns:
+        return error(
+            f"has {len(fields)} columns where the rows before have {dialect.columns}",
+            "give every row the same columns, or state the delimiter with --set read.delimiter=...",
+        )
+    if dialect.weight is not None:
+        text = fields[dialect.weight]
+        try:
+            weight = float(text)
+        except ValueError:
+            return error(f"weight {text!r} is not a number", "mend it, or ignore weights with --set read.weights=no")
+        if not math.isfinite(weight):
+            return error(f"weight {text!r} is not finite", "mend it, or ignore weights with --set read.weights=no")
+    return None
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    """Fields of a line in which a field may be quoted."""
+    if '"' not in line:
+        return line.split(delimiter)
+    fields, field, quoted = [], "", False
+    for character in line:
+        if character == '"':
+            quoted = not quoted
+        elif character == delimiter and not quoted:
+            fields.append(field)
+            field = ""
+        else:
+            field += character
+    return [*fields, field]

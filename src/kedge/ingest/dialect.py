@@ -1,17 +1,15 @@
-"""Find out how a text table is written: its delimiter, whether it has a header, which columns matter."""
+"""How a text table is written: its delimiter, whether it has a header, which columns hold ids and weights."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
 from kedge.ingest.sources import Source
-
-__all__ = ["COMMENTS", "Dialect", "name_columns", "sniff"]
 
 COMMENTS: Final = ("#", "%")
 _DELIMITERS: Final = ("\t", ",", ";", "|", " ")
@@ -41,47 +39,75 @@ class Dialect:
     second: int
     weight: int | None
     skip: int
-    cleaned: bool  # read through a filter that blanks comments and makes runs of spaces one
+    cleaned: bool  # whether to blank comments and to make runs of spaces one before parsing
     notes: tuple[str, ...] = ()
 
 
+class _Row(NamedTuple):
+    """A row of the sample: its line, from 0, and its fields."""
+
+    line: int
+    fields: list[str]
+
+
 def sniff(source: Source, config: ReadConfig, weights_wanted: bool = True) -> Dialect:
-    """Decide from the first rows; what the config states is believed."""
+    """Decide from the first rows; what the config states is taken as it is."""
+    lines = _sample(source)
+    texts = [text for _, text in lines]
+    delimiter = _delimiter(texts, config.delimiter, source)
+    rows = [_Row(line, _fields(text, delimiter)) for line, text in lines]
+    width = _width(rows, delimiter, source)
+    header = _header(rows, config.header, source)
+    named = header is not None and len(header) == width
+    first, second, weight = name_columns(header) if header is not None and named else (0, 1, None)
+    notes: list[str] = []
+    if not weights_wanted or config.weights == "no":
+        weight = None
+    elif weight is None:
+        body = [row.fields for row in (rows if header is None else rows[1:])]
+        weight, notes = _unnamed_weight(header, width, body, config.weights, {first, second})
+    uneven = delimiter == " " and any(text != " ".join(text.split()) for text in texts)
+    return Dialect(delimiter, width, header, first, second, weight, _skipped(rows, header), uneven, tuple(notes))
+
+
+def _sample(source: Source) -> list[tuple[int, str]]:
+    """The first rows with their line numbers, from 0: no comments, no blank lines, none that the sample cuts off."""
     lines = source.sample.splitlines()
     if not source.whole and len(lines) > 1:
-        lines = lines[:-1]
-    numbered = [(i, line) for i, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)]
-    numbered = numbered[:_SAMPLE_ROWS]
-    if not numbered:
-        raise KedgeError("holds no rows", file=source.path, remedy="give a file with one edge or pair a line")
-    texts = [line for _, line in numbered]
-    delimiter = _delimiter(texts, config.delimiter, source)
-    rows = [_fields(line, delimiter) for line in texts]
-    # A header may be one short (the index of a data frame has no name), so most rows decide, not the first.
-    width = _most_common([len(row) for row in rows])
+        lines.pop()
+    rows = [(i, line) for i, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)]
+    if not rows:
+        raise KedgeError("holds no rows", file=source.path, remedy="give a file with one edge or pair per line")
+    return rows[:_SAMPLE_ROWS]
+
+
+def _width(rows: Sequence[_Row], delimiter: str, source: Source) -> int:
+    """The number of columns. A header may be one short (the index of a data frame has no name), so most rows decide."""
+    width = _most_common([len(row.fields) for row in rows])
     if width < 2:
         raise KedgeError(
             f"has one column where two are needed (delimiter {delimiter!r})",
             file=source.path,
-            line=numbered[0][0] + 1,
+            line=rows[0].line + 1,
             remedy="state the delimiter with --set read.delimiter=...",
         )
-    header = tuple(field.strip() for field in rows[0]) if _has_header(rows, config.header) else None
-    if header is not None and len(rows) == 1 and source.whole:
+    return width
+
+
+def _header(rows: Sequence[_Row], stated: str, source: Source) -> tuple[str, ...] | None:
+    top, body = rows[0].fields, [row.fields for row in rows[1:]]
+    if not (_is_header(top, body) if stated == "auto" else stated == "yes"):
+        return None
+    if not body and source.whole:
         raise KedgeError("holds a header and no rows", file=source.path, remedy="give at least one edge or pair")
-    named = header is not None and len(header) == width
-    first, second, named_weight = name_columns(header) if header is not None and named else (0, 1, None)
-    data = rows[1:] if header is not None else rows
-    weight, notes = named_weight, list[str]()
-    if not weights_wanted or config.weights == "no":
-        weight = None
-    elif weight is None:
-        weight, notes = _unnamed_weight(header, width, data, config.weights, {first, second})
-    skip = numbered[1][0] if header is not None and len(numbered) > 1 else numbered[0][0]
-    if header is not None and len(numbered) == 1:
-        skip = numbered[0][0] + 1
-    cleaned = delimiter == " " and any(line != " ".join(line.split()) for line in texts)
-    return Dialect(delimiter, width, header, first, second, weight, skip, cleaned, tuple(notes))
+    return tuple(field.strip() for field in top)
+
+
+def _skipped(rows: Sequence[_Row], header: tuple[str, ...] | None) -> int:
+    """The number of lines before the first row of data."""
+    if header is None:
+        return rows[0].line
+    return rows[1].line if len(rows) > 1 else rows[0].line + 1
 
 
 def _fields(line: str, delimiter: str) -> list[str]:
@@ -129,27 +155,24 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _has_header(rows: Sequence[Sequence[str]], stated: str) -> bool:
-    if stated != "auto":
-        return stated == "yes"
-    top = [field.strip().lower() for field in rows[0]]
-    body = rows[1:]
-    if any(a in _FIRST for a in top) and any(b in _SECOND for b in top):
-        # Accounts may be called "left" or "friend" too, but then they come again.
+def _is_header(top: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row names the columns: by known names, or by words above a column of numbers."""
+    names = [field.strip().lower() for field in top]
+    if not _FIRST.isdisjoint(names) and not _SECOND.isdisjoint(names):
+        # Accounts may be called "left" or "friend" too, but then they occur again.
         again = {field.strip().lower() for row in body for field in row}
-        return not any(word in again for word in top if word in _FIRST | _SECOND)
-    if not body:
-        return False
-    # Words above a column that is numbers all the way down.
-    numeric = [all(len(row) > c and _is_number(row[c]) for row in body) for c in range(min(len(top), len(body[0])))]
-    ends = numeric[:2]
-    if len(ends) == 2 and all(ends):
-        return not _is_number(top[0]) and not _is_number(top[1])
-    return len(numeric) > 2 and numeric[2] and not _is_number(top[2]) and bool(top[2])
+        return again.isdisjoint((_FIRST | _SECOND).intersection(names))
+
+    def is_numeric(column: int) -> bool:
+        width = min(len(names), len(body[0])) if body else 0
+        return column < width and all(len(row) > column and _is_number(row[column]) for row in body)
+
+    above = [0, 1] if is_numeric(0) and is_numeric(1) else [2] if is_numeric(2) and names[2] else []
+    return bool(above) and not any(_is_number(names[column]) for column in above)
 
 
 def name_columns(header: Sequence[str]) -> tuple[int, int, int | None]:
-    """Which columns hold the two ends and the weight, by their names; the first two where names do not tell."""
+    """Which columns hold the two ends and the weight, by their names; by default the first two."""
     names = [name.strip().lower() for name in header]
     first = [i for i, name in enumerate(names) if name in _FIRST]
     second = [i for i, name in enumerate(names) if name in _SECOND]
@@ -161,19 +184,18 @@ def name_columns(header: Sequence[str]) -> tuple[int, int, int | None]:
 def _unnamed_weight(
     header: tuple[str, ...] | None, width: int, rows: Sequence[Sequence[str]], stated: str, taken: set[int]
 ) -> tuple[int | None, list[str]]:
+    """The first other column if it holds weights, and a note if it does not."""
     third = next((c for c in range(width) if c not in taken), None)
-    if third is None:
-        if stated == "yes":
-            raise KedgeError("read.weights is yes, but there is no third column", remedy="set read.weights=no")
-        return None, []
-    if stated == "yes":
+    if third is None and stated == "yes":
+        raise KedgeError("read.weights is yes, but there is no third column", remedy="set read.weights=no")
+    if third is None or stated == "yes":
         return third, []
     if header is not None:
         name = repr(header[third]) if len(header) == width else "3"
-        return None, [f"column {name} is not called a weight and was left out"]
+        return None, [f"column {name} is not called a weight and is ignored"]
     values = [row[third] for row in rows if len(row) > third]
-    if not values or not all(_is_number(value) for value in values):
-        return None, ["the third column is not numeric and was left out"]
+    if not values or not all(map(_is_number, values)):
+        return None, ["the third column is not numeric and is ignored"]
     if all(float(value) >= _TIMESTAMP for value in values):
-        return None, ["the third column looks like timestamps and was left out (--set read.weights=yes to use it)"]
+        return None, ["the third column looks like timestamps and is ignored (--set read.weights=yes to use it)"]
     return third, []

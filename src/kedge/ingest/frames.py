@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,6 @@ from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
 from kedge.ingest.dialect import name_columns
 
-__all__ = ["columns_of", "is_parquet", "read_parquet"]
-
 
 def is_parquet(path: Path) -> bool:
     """Whether a file begins as Parquet does, whatever it is called."""
@@ -26,10 +24,11 @@ def is_parquet(path: Path) -> bool:
         return False
 
 
-def read_parquet(path: Path) -> Columns:
+def read_parquet(source: str | Path) -> Columns:
     """The id columns of a Parquet file."""
     import pyarrow.parquet as pq
 
+    path = Path(source)
     try:
         file = pq.ParquetFile(path)
         first, second, weight = name_columns(file.schema_arrow.names)
@@ -43,17 +42,6 @@ def read_parquet(path: Path) -> Columns:
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise KedgeError(f"cannot be read as Parquet ({reason})", file=path, remedy="write it again") from None
     return _from_table(table, chosen, weight is not None, str(path))
-
-
-def columns_of(source: Any) -> Columns:
-    """The id columns of an object in memory."""
-    for recognises, convert in _CONVERTERS:
-        if recognises(source):
-            return convert(source)
-    raise KedgeError(
-        f"cannot read a network or pairs from {type(source).__module__}.{type(source).__name__}",
-        remedy="give a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids",
-    )
 
 
 def _from_table(table: pa.Table, names: list[str], weighted: bool, file: str | None) -> Columns:
@@ -97,7 +85,8 @@ def _as_text(column: pa.ChunkedArray, name: str, file: str | None) -> pa.Chunked
         raise KedgeError(f"column {name!r} cannot be read as ids", file=file, remedy="make it text") from None
 
 
-def _frame(source: Any) -> Columns:
+def read_frame(source: Any) -> Columns:
+    """The id columns of a frame, by their names, else the first two."""
     table = source if isinstance(source, pa.Table) else pa.table(source)
     if table.num_columns < 2:
         raise KedgeError("a frame with fewer than two columns", remedy="give two columns of ids")
@@ -106,13 +95,19 @@ def _frame(source: Any) -> Columns:
     return _from_table(table, names, weight is not None, None)
 
 
-def _pairs(rows: Iterable[Any]) -> Columns:
+def read_pair_rows(rows: Iterable[Any]) -> Columns:
+    """Rows of two ids."""
     items = list(rows)
     bad = next((i for i, row in enumerate(items) if isinstance(row, str) or len(row) != 2), None)
     if bad is not None:
         raise KedgeError(f"row {bad} is not a pair of ids: {items[bad]!r}", remedy="give (id, id) pairs")
     first, second = ([_text(row[side]) for row in items] for side in (0, 1))
     return Columns(pa.chunked_array([pa.array(first, pa.string())]), pa.chunked_array([pa.array(second, pa.string())]))
+
+
+def read_mapping(partners: Mapping[Any, Any]) -> Columns:
+    """Each key with its value."""
+    return read_pair_rows(partners.items())
 
 
 def _text(name: Any) -> str:
@@ -135,7 +130,8 @@ def _from_indices(rows: Any, columns: Any, names: list[str], weight: Any = None)
     )
 
 
-def _networkx(graph: Any) -> Columns:
+def read_networkx(graph: Any) -> Columns:
+    """The edges of a NetworkX graph, with all its nodes."""
     place = {node: i for i, node in enumerate(graph.nodes)}
     edges = list(graph.edges(data=True))
     weight = [data.get("weight", 1) for *_, data in edges] if any("weight" in data for *_, data in edges) else None
@@ -144,26 +140,29 @@ def _networkx(graph: Any) -> Columns:
     )
 
 
-def _igraph(graph: Any) -> Columns:
+def read_igraph(graph: Any) -> Columns:
+    """The edges of an igraph graph, with all its vertices."""
     names = [str(name) for name in graph.vs["name"]] if "name" in graph.vs.attributes() else range(graph.vcount())
     edges = np.asarray(graph.get_edgelist(), np.int64).reshape(-1, 2)
     weight = graph.es["weight"] if "weight" in graph.es.attributes() else None
     return _from_indices(edges[:, 0], edges[:, 1], [str(name) for name in names], weight)
 
 
-def _sparse(matrix: Any) -> Columns:
+def read_sparse(matrix: Any) -> Columns:
+    """The entries of an adjacency matrix [n, n]."""
     if matrix.shape[0] != matrix.shape[1]:
         raise KedgeError(f"an adjacency matrix of shape {matrix.shape} is not square", remedy="give n x n")
     coo = matrix.tocoo()
     return _from_indices(coo.row, coo.col, [str(i) for i in range(matrix.shape[0])], coo.data)
 
 
-def _edge_index(source: Any) -> Columns:
+def read_edge_index(source: Any) -> Columns:
+    """The edges of an array of accounts [2, m] or of an object that has one."""
     held = source.edge_index if hasattr(source, "edge_index") else source
     index = np.asarray(held)
     if index.ndim != 2 or (2 not in index.shape):
         raise KedgeError(f"an edge_index of shape {list(index.shape)}", remedy="give [2, m]")
-    # A numpy array may hold a pair a row; a tensor is PyG's [2, m].
+    # A NumPy array may have one pair per row; a tensor is PyG's [2, m].
     if isinstance(held, np.ndarray) and index.shape[1] == 2:
         index = index.T
     if index.size and (index.min() < 0 or not np.issubdtype(index.dtype, np.integer)):
@@ -171,22 +170,3 @@ def _edge_index(source: Any) -> Columns:
     stated = getattr(source, "num_nodes", None)
     n = max(int(stated or 0), int(index.max()) + 1 if index.size else 0)
     return _from_indices(index[0], index[1], [str(i) for i in range(n)])
-
-
-def _module(source: Any) -> str:
-    return type(source).__module__.partition(".")[0]
-
-
-_CONVERTERS: tuple[tuple[Callable[[Any], bool], Callable[[Any], Columns]], ...] = (
-    (lambda source: isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"), _frame),
-    (lambda source: _module(source) == "networkx", _networkx),
-    (lambda source: _module(source) == "igraph", _igraph),
-    (lambda source: hasattr(source, "tocoo"), _sparse),
-    (lambda source: isinstance(source, np.ndarray) and source.dtype.kind in "OU", _pairs),
-    (
-        lambda source: isinstance(source, np.ndarray) or hasattr(source, "edge_index") or _module(source) == "torch",
-        _edge_index,
-    ),
-    (lambda source: isinstance(source, Mapping), lambda source: _pairs(source.items())),
-    (lambda source: isinstance(source, list | tuple | set | zip), _pairs),
-)

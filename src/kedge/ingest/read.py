@@ -1,45 +1,117 @@
-"""The one door for input: a path or an object in memory, to a Network or to columns of pairs."""
+"""The one door for input: a path or an object in memory, to a Network, a Hypergraph or columns of pairs.
+
+`FORMATS` is the registry of input formats: its rows are the table "What it reads" of the README.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
 
 from kedge.config import ReadConfig
+from kedge.ingest import frames
+from kedge.ingest.build import EdgeReport, build_hypergraph, build_network
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
 from kedge.ingest.dialect import sniff
-from kedge.ingest.edges import EdgeReport, build_network
-from kedge.ingest.frames import columns_of, is_parquet, read_parquet
-from kedge.ingest.memberships import resolve_memberships
 from kedge.ingest.sources import inspect
-from kedge.types import Hypergraph, Network
+from kedge.types import Hypergraph, KedgeError, Network
 
-__all__ = ["read_hypergraph", "read_network", "read_pairs"]
+
+class InputFormat(NamedTuple):
+    """One kind of input: its name and a line of help, as the README has them, how to recognise it, how to read it."""
+
+    name: str
+    help: str
+    recognises: Callable[[Any], bool]
+    read: Callable[..., Columns]
+
+
+def _is_path(source: Any) -> bool:
+    return isinstance(source, str | Path)
+
+
+def _is_parquet(source: Any) -> bool:
+    return _is_path(source) and frames.is_parquet(Path(source))
+
+
+def _is_frame(source: Any) -> bool:
+    return isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__")
+
+
+def _has_class_of(library: str) -> Callable[[Any], bool]:
+    return lambda source: type(source).__module__.partition(".")[0] == library
+
+
+def _is_array_of_ids(source: Any) -> bool:
+    return isinstance(source, np.ndarray) and source.dtype.kind in "OU"
+
+
+def _is_edge_index(source: Any) -> bool:
+    return isinstance(source, np.ndarray) or hasattr(source, "edge_index") or _has_class_of("torch")(source)
+
+
+_PAIRS: Final = (list, tuple, set, zip)
+_NAMED: Final = "columns by name, else the first two"
+_NUMBERED: Final = "accounts are numbered from 0"
+PARQUET: Final = InputFormat("Parquet", f"known by its first bytes; {_NAMED}", _is_parquet, frames.read_parquet)
+TEXT: Final = InputFormat(
+    "text",
+    "any other file: tab, comma, semicolon, pipe or space; header or none; UTF-8 or UTF-16; plain, gzip or zstd",
+    _is_path,
+    read_columns,
+)
+# The first that recognises a source reads it.
+FORMATS: Final = (
+    PARQUET,
+    TEXT,
+    InputFormat("data frame", f"pandas, polars, duckdb, pyarrow: {_NAMED}", _is_frame, frames.read_frame),
+    InputFormat("NetworkX graph", "edge attribute `weight`", _has_class_of("networkx"), frames.read_networkx),
+    InputFormat("igraph graph", "attributes `name` and `weight`", _has_class_of("igraph"), frames.read_igraph),
+    InputFormat(
+        "SciPy sparse matrix", f"[n, n]; {_NUMBERED}", lambda source: hasattr(source, "tocoo"), frames.read_sparse
+    ),
+    InputFormat("NumPy array of text", "one pair of ids per row", _is_array_of_ids, frames.read_pair_rows),
+    InputFormat(
+        "`edge_index`", f"NumPy, torch or PyG data, [2, m]; {_NUMBERED}", _is_edge_index, frames.read_edge_index
+    ),
+    InputFormat("mapping", "left id to right id", lambda source: isinstance(source, Mapping), frames.read_mapping),
+    InputFormat(
+        "list, tuple, set, zip", "pairs of ids", lambda source: isinstance(source, _PAIRS), frames.read_pair_rows
+    ),
+)
 
 
 def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
-    if not isinstance(source, str | Path):
-        return columns_of(source)
-    path = Path(source)
-    return read_parquet(path) if is_parquet(path) else read_columns(path, config, weights_wanted)
+    kind = next((kind for kind in FORMATS if kind.recognises(source)), None)
+    if kind is None:
+        raise KedgeError(
+            f"cannot read a network or pairs from {type(source).__module__}.{type(source).__name__}",
+            remedy="give a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids",
+        )
+    # Only text leaves open how it is to be read.
+    return kind.read(source, config, weights_wanted) if kind is TEXT else kind.read(source)
 
 
 def read_network(source: Any, config: ReadConfig | None = None) -> tuple[Network, EdgeReport]:
-    """A network from a file (text, packed text, Parquet), a frame, a graph object or a sparse matrix."""
+    """A network from any of the `FORMATS`, and what was dropped on reading it."""
     return build_network(_columns(source, config or ReadConfig(), weights_wanted=True))
 
 
 def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
-    """Pairs of ids (anchors, test pairs) from a file, a frame, a dict or a list of pairs."""
+    """Pairs of ids (anchors, test pairs) from any of the `FORMATS`."""
     return _columns(source, config or ReadConfig(), weights_wanted=False)
 
 
 def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None) -> Hypergraph:
     """A user's own hypergraph of this network from rows of account, hyperedge and p: a file, a frame or a list."""
     config = config or ReadConfig()
-    if isinstance(source, str | Path) and not is_parquet(Path(source)):
+    if _is_path(source) and not _is_parquet(source):
         # A third column can only be p here, whatever it is called.
         wide = sniff(inspect(source), config).columns > 2
         config = config.model_copy(update={"weights": "yes" if wide else "no"})
-    return resolve_memberships(_columns(source, config, weights_wanted=True), network)
+    return build_hypergraph(_columns(source, config, weights_wanted=True), network)

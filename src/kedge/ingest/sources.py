@@ -13,8 +13,6 @@ import pyarrow as pa
 
 from kedge.errors import KedgeError
 
-__all__ = ["SAMPLE_BYTES", "Source", "inspect"]
-
 SAMPLE_BYTES: Final = 1 << 16
 _BLOCK: Final = 1 << 20
 # Edge lists shrink 3 to 20 times; a file that unpacks to far more is not one.

@@ -1,120 +1,205 @@
-"""The methods that score pairs, by name. A method's module is imported when it runs, not before."""
+"""The methods that score pairs: one frozen record each, in one visible registry.
+
+A record states what a method is and can do; its module has the functions. The module is imported when the method
+runs, not before: `kedge --help` must not wait for torch.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from kedge.alignment import Alignment
+from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.threads import one_blas_thread
-from kedge.types import Problem
-from kedge.workshop import Shelf, Workshop
+from kedge.context import Cache, RunContext, one_blas_thread
+from kedge.context.extras import need_extra
+from kedge.types import Alignment, KedgeError, Network, Problem
 
-__all__ = [
-    "ABOUT",
-    "EVIDENCED",
-    "HYPERGRAPHED",
-    "METHODS",
-    "Method",
-    "evidenced",
-    "prepare",
-    "recall_alignment",
-    "settle",
-    "trains",
-]
-
-_WORKSHOP: Final = ("mgcn", "kedge", "gcn", "hgnn", "autoencoder", "deepwalk", "deeplink")  # vectors without anchors
+__all__ = ["METHODS", "Method", "find_method"]
 
 
-class Method(Protocol):
-    """Scores the pairs of a problem; it sees the observed anchors and nothing else."""
+@dataclass(frozen=True)
+class Method:
+    """A method and its capabilities; its module is `kedge.methods.NAME`, with underscores for hyphens.
 
-    def __call__(self, problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Alignment:
-        """The alignment of the two networks; what it finds in the workshop it need not do again."""
-        ...
+    Every module has `align`. A capability that needs a function of its own names it below; the contract test fails
+    where a record claims what its module does not have.
+    """
 
+    name: str
+    about: str
+    paper: str
+    needs_anchors: bool = False  # refuses a problem without anchors
+    scores_every_pair: bool = False  # holds matrices of n_1 × n_2 cells, so refuses more than `baselines.dense_cells`
+    explains: bool = False  # its alignment has `support`, so that `kedge explain` shows single neighbours
+    reads_hypergraphs: bool = False  # makes use of hyperedges that the user gives
+    chooses_settings: bool = False  # module.choose_settings: what the user left open, chosen once for a problem
+    trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
+    recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
+    refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
+    extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
-def _later(module: str) -> Method:
-    """The module's `align`, imported at its first call: `kedge --help` must not wait for torch."""
+    def check_installed(self) -> None:
+        """Refuse a method whose libraries are not installed."""
+        if self.extra:
+            need_extra(self.extra, f"the method {self.name}")
 
-    def run(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Alignment:
-        method: Any = import_module(f"kedge.methods.{module}").align
+    def _module(self) -> Any:
+        self.check_installed()
+        return import_module(f"{__name__}.{self.name.replace('-', '_')}")
+
+    def align(self, problem: Problem, config: Config, context: RunContext | None = None) -> Alignment:
+        """The alignment of the two networks, from the observed anchors and nothing else."""
+        self._refuse(problem, config)
         with one_blas_thread():
-            found: Alignment = (
-                method(problem, config, seed, workshop) if module in _WORKSHOP else method(problem, config, seed)
-            )
+            found: Alignment = self._module().align(problem, config, context or RunContext())
         return found
 
-    return run
+    def _refuse(self, problem: Problem, config: Config) -> None:
+        """Refuse a problem that the method cannot solve, before anything is allocated."""
+        left, right, limit = problem.left.n, problem.right.n, config.baselines.dense_cells
+        if self.scores_every_pair and left * right > limit:
+            raise KedgeError(
+                f"{self.name} scores every pair: {left:,} x {right:,} accounts are {left * right:,} cells, "
+                f"above {limit:,}",
+                remedy="use evidence, user-matching or an embedding method, or raise baselines.dense_cells",
+            )
+        if self.needs_anchors and len(problem.anchors) == 0:
+            raise KedgeError(f"{self.name} needs anchors and there are none", remedy="give at least one known pair")
+
+    def choose_settings(self, problem: Problem, config: Config, context: RunContext | None = None) -> Config:
+        """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+        if not self.chooses_settings:
+            return config
+        with one_blas_thread():
+            chosen: Config = self._module().choose_settings(problem, config, context or RunContext())
+        return chosen
+
+    def trains_vectors(self, config: Config) -> bool:
+        """Whether vectors are trained under these resolved settings."""
+        return self.trains and bool(self._module().trains(config))
+
+    def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
+        """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
+        with one_blas_thread():
+            known: dict[str, Any] = self._module().prepare(problem, config, context)
+        return known
+
+    def recall_vectors(self, problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+        """The cosines of the vectors that a finished run has cached; None where it has none."""
+        if not self.recalls_vectors:
+            return None
+        found: VectorAlignment | None = self._module().recall_vectors(problem, config, cache)
+        return found
+
+    def refinements(self, left: Network, right: Network, anchors: int, config: Config) -> int:
+        """How often one run repeats evidence and prior at most; 0 for a method without them."""
+        return int(self._module().refinements(left, right, anchors, config)) if self.refines else 0
 
 
-# name -> what it is, with paper and venue; the module has the same name with underscores.
-ABOUT: Final[dict[str, str]] = {
-    "kedge": "evidence, with nearness in sketches of the networks as its prior (the default)",
-    "evidence": "evidence from matched neighbours, spread in rounds",
-    "mgcn": "multi-level graph convolution on hypergraphs (MGCN, KDD 2020)",
-    "common-neighbours": "anchored neighbours in common, by rarity (after Adamic and Adar, 2003)",
-    "autoencoder": "gravity-inspired graph autoencoder (Salha et al., CIKM 2019)",
-    "mah": "manifold alignment on hypergraph (Tan et al., AAAI 2014)",
-    "deepwalk": "random walks and skip-gram (Perozzi et al., KDD 2014)",
-    "gcn": "graph convolution (Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017)",
-    "pale": "edge likelihood, then a linear map (PALE, Man et al., IJCAI 2016)",
-    "pale-mlp": "edge likelihood, then a two-layer map (PALE, Man et al., IJCAI 2016)",
-    "hgnn": "hypergraph neural network (Feng et al., AAAI 2019)",
-    "isorank": "similar neighbours, by random walks on pairs (Singh et al., PNAS 2008)",
-    "netalign": "belief propagation for overlapping edges (Bayati et al., ICDM 2009)",
-    "final": "consistent neighbours of aligned pairs (FINAL, Zhang and Tong, KDD 2016)",
-    "regal": "structural vectors of both networks, no anchors (REGAL, Heimann et al., CIKM 2018)",
-    "ione": "input-output vectors that anchors share (IONE, Liu et al., IJCAI 2016)",
-    "deeplink": "walks, skip-gram and dual maps (DeepLink, Zhou et al., INFOCOM 2018)",
-    "dalaup": "joint vectors for active learning (DALAUP, Cheng et al., IJCAI 2019)",
-    "user-matching": "most witnesses, from high degrees to low (Korula and Lattanzi, VLDB 2014)",
-    "percolation": "expand-when-stuck percolation (Kazemi et al., VLDB 2015)",
-    "faq": "seeded graph matching (FAQ, Vogelstein et al., PLOS ONE 2015)",
-    "parrot": "position-aware optimal transport (PARROT, Zeng et al., WWW 2023)",
-}
+_RECORDS: Final = (
+    Method(
+        "kedge",
+        "evidence, with vector similarity as its prior (the default)",
+        "",
+        explains=True,
+        reads_hypergraphs=True,
+        chooses_settings=True,
+        trains=True,
+        recalls_vectors=True,
+        refines=True,
+    ),
+    Method("evidence", "evidence from matched neighbours, in rounds", "", explains=True, chooses_settings=True),
+    Method(
+        "mgcn",
+        "multi-level graph convolution on hypergraphs",
+        "MGCN, KDD 2020",
+        reads_hypergraphs=True,
+        trains=True,
+        recalls_vectors=True,
+        extra="mgcn",
+    ),
+    Method("common-neighbours", "anchored neighbours in common, by rarity", "after Adamic and Adar, 2003"),
+    Method(
+        "autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019", needs_anchors=True, extra="mgcn"
+    ),
+    Method("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014", needs_anchors=True, extra="mgcn"),
+    Method("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014", needs_anchors=True, extra="mgcn"),
+    Method(
+        "gcn",
+        "graph convolution",
+        "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017",
+        needs_anchors=True,
+        extra="mgcn",
+    ),
+    Method(
+        "pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016", needs_anchors=True, extra="mgcn"
+    ),
+    Method(
+        "pale-mlp",
+        "edge likelihood, then a two-layer map",
+        "PALE, Man et al., IJCAI 2016",
+        needs_anchors=True,
+        extra="mgcn",
+    ),
+    Method(
+        "hgnn",
+        "hypergraph neural network",
+        "Feng et al., AAAI 2019",
+        needs_anchors=True,
+        reads_hypergraphs=True,
+        extra="mgcn",
+    ),
+    Method(
+        "isorank",
+        "similar neighbours, by random walks on pairs",
+        "Singh et al., PNAS 2008",
+        scores_every_pair=True,
+        extra="mgcn",
+    ),
+    Method("netalign", "belief propagation for overlapping edges", "Bayati et al., ICDM 2009"),
+    Method(
+        "final",
+        "consistent neighbours of aligned pairs",
+        "FINAL, Zhang and Tong, KDD 2016",
+        scores_every_pair=True,
+        extra="mgcn",
+    ),
+    Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018"),
+    Method("ione", "input-output vectors that anchors share", "IONE, Liu et al., IJCAI 2016", needs_anchors=True),
+    Method(
+        "deeplink",
+        "walks, skip-gram and dual maps",
+        "DeepLink, Zhou et al., INFOCOM 2018",
+        needs_anchors=True,
+        extra="mgcn",
+    ),
+    Method(
+        "dalaup",
+        "joint vectors for active learning",
+        "DALAUP, Cheng et al., IJCAI 2019",
+        needs_anchors=True,
+        extra="mgcn",
+    ),
+    Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
+    Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
+    Method("faq", "seeded graph matching", "FAQ, Vogelstein et al., PLOS ONE 2015", scores_every_pair=True),
+    Method(
+        "parrot",
+        "position-aware optimal transport",
+        "PARROT, Zeng et al., WWW 2023",
+        needs_anchors=True,
+        scores_every_pair=True,
+        extra="mgcn",
+    ),
+)
 
-METHODS: Final[dict[str, Method]] = {name: _later(name.replace("-", "_")) for name in ABOUT}
-
-EVIDENCED: Final = ("evidence", "kedge")  # methods that can say why: their modules have hear, scores, recall and settle
+METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}
 
 
-HYPERGRAPHED: Final = ("kedge", "mgcn", "hgnn")  # methods that look at a user's own hyperedges
-
-
-def evidenced(name: str) -> Any | None:
-    """The module of a method that leaves evidence of single neighbours; None where it leaves none."""
-    return import_module(f"kedge.methods.{name}") if name in EVIDENCED else None
-
-
-def trains(config: Config) -> bool:
-    """Whether a settled method trains vectors of the two networks."""
-    trained = config.pairing.use == "yes" and config.pairing.vectors == "mgcn"
-    return config.method == "mgcn" or (config.method == "kedge" and trained)
-
-
-def settle(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Config:
-    """What a method decides once for a problem, before it runs on it with more and fewer anchors."""
-    module = evidenced(config.method)
-    if module is None:
-        return config
-    with one_blas_thread():
-        settled: Config = module.settle(problem, config, seed, workshop)
-    return settled
-
-
-def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
-    """What an embedding method does once, before it runs with more and fewer anchors: both networks' vectors go onto
-    the workshop's shelf. What is known of them, by the name of its artefact: `training` and `parts`."""
-    known: dict[str, Any] = import_module("kedge.methods.mgcn").prepare(problem, config, seed, workshop)
-    return known
-
-
-def recall_alignment(problem: Problem, config: Config, shelf: Shelf) -> Alignment | None:
-    """The cosines of the vectors that a finished run left on its shelf; None where it left none."""
-    name = "mgcn" if config.method == "mgcn" else "kedge"
-    found: Alignment | None = import_module(f"kedge.methods.{name}").recall_alignment(
-        problem, config, config.seed, shelf
-    )
-    return found
+def find_method(name: str) -> Method:
+    """The method of this name, or one line with the known ones."""
+    if name not in METHODS:
+        raise KedgeError(f"no method {name!r}", remedy=f"choose one of: {', '.join(METHODS)}")
+    return METHODS[name]

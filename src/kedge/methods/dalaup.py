@@ -1,12 +1,12 @@
 """DALAUP (Cheng, Zhou, Yang, Wu, Li, Tan, Guo; IJCAI 2019): joint vectors of both networks, made for active learning.
 
-Both networks are encoded and decoded by networks that share parameters; anchors shall have the same code, other pairs
-not:
+Both networks are encoded and decoded by networks that share parameters; the two accounts of an anchor are to have the
+same code, those of other pairs not:
 
     Z = tanh(Â E + b),    reconstruction of the rows of A from Z  +  Σ_anchors (1 - cos) + Σ_drawn pairs max(0, cos)
 
-Written after the authors' published code and a summary of the paper. Deviations: a batch run has nobody to ask, so
-`align` trains once on the given anchors; the paper's queries are in `kedge.methods.active`, which takes any oracle.
+Written after the authors' published code and a summary of the paper. Deviations: a batch run has no oracle, so
+`align` trains once on the given anchors; the paper's queries are not part of it.
 The paper's code convolves along the order of accounts, which carries no meaning here: the shared parameters are
 instead the rows of E that the two accounts of an anchor have in common. Each step reconstructs a drawn pool of
 columns in place of all.
@@ -20,23 +20,22 @@ import math
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity
+from torch.nn.functional import cosine_similarity
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.embedded import align_shared
-from kedge.methods.every_pair import need_anchors
-from kedge.methods.maps import fit
-from kedge.methods.merged import merge
+from kedge.context import RunContext, spawn_seeds
+from kedge.linalg.memory import reuse_freed_memory
+from kedge.linalg.spmm import Sparse, spmm
+from kedge.methods.shared.maps import fit
+from kedge.methods.shared.merged import merge
+from kedge.methods.shared.reconstruction import Reconstruction
 from kedge.mgcn.layers import normalise_adjacency
-from kedge.spmm import Sparse, hold_memory, spmm
+from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 
 __all__ = ["align"]
-
-_POOL = 256
 
 
 class _Coder(nn.Module):
@@ -45,8 +44,7 @@ class _Coder(nn.Module):
     def __init__(self, network: Network, place: IntArray, E: nn.Parameter, generator: torch.Generator) -> None:
         super().__init__()
         self.A = Sparse.of(normalise_adjacency(network), symmetric=True)
-        self.pattern = csr_array(network.adjacency.astype(bool).astype(np.float32))
-        self.share = torch.from_numpy((network.degrees + 1.0) ** 0.75)
+        self.reconstruction = Reconstruction(network)
         self.place, self.E = torch.from_numpy(place.copy()), E
         d = E.shape[1]
         self.C = nn.Parameter(torch.randn((network.n, d), generator=generator) / math.sqrt(d))
@@ -57,19 +55,15 @@ class _Coder(nn.Module):
         return torch.tanh(spmm(self.A, self.E[self.place]) + self.b)
 
     def misses(self, Z: Tensor, generator: torch.Generator) -> Tensor:
-        """How badly a drawn pool of columns is reconstructed, edges and non-edges weighing alike."""
-        pool = torch.multinomial(self.share, min(_POOL, len(Z)), generator=generator)
-        target = torch.from_numpy(np.ascontiguousarray(self.pattern[pool.numpy()].toarray().T))
-        rarity = torch.tensor(max(1.0, (target.numel() - float(target.sum())) / max(1.0, float(target.sum()))))
-        return binary_cross_entropy_with_logits(torch.addmm(self.c[pool], Z, self.C[pool].T), target, pos_weight=rarity)
+        """The loss of reconstructing the edges from Z."""
+        return self.reconstruction.loss(lambda pool: torch.addmm(self.c[pool], Z, self.C[pool].T), generator)
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the codes, which stand in one space already; no phase 2, no pair network."""
-    need_anchors(problem, "dalaup")
-    hold_memory()
+def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
+    """Cosine of the codes, which are in one space already; no phase 2, no pair network."""
+    reuse_freed_memory()
     merged, settings = merge(problem), config.baselines
-    generator = torch.Generator().manual_seed(int(np.random.SeedSequence(seed).generate_state(1)[0]))
+    generator = torch.Generator().manual_seed(spawn_seeds(config.seed, 1)[0])
     start = torch.randn((merged.n, settings.dimensions), generator=generator) / math.sqrt(settings.dimensions)
     E = nn.Parameter(start * 2)
     left = _Coder(problem.left, merged.left, E, generator)

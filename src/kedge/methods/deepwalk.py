@@ -7,22 +7,17 @@ each account, 6 s of CPU for the 2,270 accounts of arenas95; no n × n matrix.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.embedded import align_vectors
-from kedge.methods.every_pair import need_anchors
-from kedge.methods.skip_gram import walk_both
+from kedge.context import RunContext, spawn_seeds
+from kedge.methods.shared.skip_gram import walk_both
+from kedge.similarity import align_vectors
 from kedge.types import Problem
-from kedge.workshop import Workshop
 
 __all__ = ["align"]
 
 
-def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
-    """Both networks by walks and skip-gram, the right one moved into the left one's space (Eq. 11)."""
-    need_anchors(problem, "deepwalk")
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    left, right = walk_both(problem, config, seeds, workshop)
-    return align_vectors(problem, left, right, config.pairing, seeds[2])
+def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
+    """Both networks by walks and skip-gram, the right one projected into the left one's space (Eq. 11)."""
+    left, right = walk_both(problem, config, context)
+    return align_vectors(problem, left, right, config.pairing, spawn_seeds(config.seed)[2])

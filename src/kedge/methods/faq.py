@@ -22,7 +22,10 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.methods.every_pair import keep_best, refuse_large
+from kedge.context import RunContext
+from kedge.linalg import pattern
+from kedge.linalg.memory import reuse_freed_memory
+from kedge.methods.shared.ranked import keep_best
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["align"]
@@ -34,14 +37,14 @@ _ORDERS = 3
 def _split(network: Network, anchored: IntArray, rng: np.random.Generator) -> tuple[IntArray, csr_array, csr_array]:
     """The free accounts in a drawn order, their edges to the anchored ones, and those among themselves."""
     free = rng.permutation(np.setdiff1d(np.arange(network.n), anchored))
-    A = csr_array(network.adjacency[free].astype(bool).astype(np.float32))
+    A = pattern(csr_array(network.adjacency[free]), np.float32)
     return free, csr_array(A[:, anchored]), csr_array(A[:, free])
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
+def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
     """Pairs by the gradient at the matching that was found; `seed` decides between equals."""
-    refuse_large(problem, config, "faq")
-    rng = np.random.default_rng(seed)
+    reuse_freed_memory()
+    rng = np.random.default_rng(config.seed)
     S, most = np.zeros((problem.left.n, problem.right.n), np.float32), -1.0
     for _ in range(_ORDERS):
         left, A_seeds, A = _split(problem.left, problem.anchors[:, 0], rng)

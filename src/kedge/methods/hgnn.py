@@ -10,43 +10,30 @@ products with H (n · nearest · d) and n · pool · d; no n × n matrix.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
+from kedge.context import RunContext
 from kedge.embedding.part import hyperedges
-from kedge.embedding.plan import looks_at_anchors
+from kedge.embedding.plan import Source, uses_anchors
 from kedge.hypergraph import build_hypergraph
-from kedge.methods.edge_likelihood import vectors_by_edges
-from kedge.methods.embedded import align_vectors
-from kedge.methods.every_pair import need_anchors
-from kedge.methods.keeping import keep_vectors
-from kedge.types import Hypergraph, Network, Problem
-from kedge.workshop import Workshop
+from kedge.methods.shared.edge_likelihood import edge_vectors
+from kedge.methods.shared.embedded import align_embedded
+from kedge.types import FloatArray, Problem
 
 __all__ = ["align"]
 
+_CHANGES = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
 
-def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
-    """Both networks convolved by themselves, the right one moved into the left one's space (Eq. 11)."""
-    need_anchors(problem, "hgnn")
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
 
-    def draw(network: Network, side: int) -> Hypergraph:
-        if (own := problem.hypergraphs[side]) is not None:
-            return own
-        return build_hypergraph(network, config.hypergraph, seeds[side], problem.anchors[:, side])
+def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
+    """Both networks convolved by themselves, the right one projected into the left one's space (Eq. 11)."""
 
-    changes = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
-    known = [problem.anchors] if looks_at_anchors(config) else []
-    left, right = keep_vectors(
-        "hgnn",
-        problem,
-        config,
-        seeds,
-        workshop,
-        lambda: vectors_by_edges(problem, config, seeds, "hgnn", changes, draw),
-        *known,
-        *(part for own in problem.hypergraphs for part in hyperedges(own)),
-    )
-    return align_vectors(problem, left, right, config.pairing, seeds[2])
+    def convolve(source: Source) -> FloatArray:
+        drawn = source.hypergraph
+        if drawn is None:
+            drawn = build_hypergraph(source.network, config.hypergraph, source.seed, source.anchors)
+        return edge_vectors("hgnn", source, drawn, config, _CHANGES)
+
+    anchors = [problem.anchors] if uses_anchors(config) else []
+    own = [part for given in problem.hypergraphs for part in hyperedges(given)]
+    return align_embedded("hgnn", problem, config, context, convolve, *anchors, *own)

@@ -17,9 +17,10 @@ from numba import njit
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.embedded import align_shared
-from kedge.methods.every_pair import need_anchors
-from kedge.methods.merged import merge
+from kedge.context import RunContext
+from kedge.linalg import row_index
+from kedge.methods.shared.merged import merge
+from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 
 __all__ = ["align"]
@@ -27,11 +28,10 @@ __all__ = ["align"]
 _RATE = 0.025
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Cosine of the vectors, which stand in one space already; no phase 2, no pair network."""
-    need_anchors(problem, "ione")
+def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
+    """Cosine of the vectors, which are in one space already; no phase 2, no pair network."""
     settings, merged = config.baselines, merge(problem)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(config.seed)
     sides = ((problem.left, merged.left), (problem.right, merged.right))
     edges = [_edges(network, place) for network, place in sides]
     noise = np.stack([_noise(network, place, rng) for network, place in sides])
@@ -42,13 +42,13 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
     X = _train(both, side, noise, merged.n, settings.dimensions, draws, settings.negatives, _RATE, start)
     for network, place in sides:
         alone = place[network.degrees == 0]
-        X[np.setdiff1d(alone, both)] = 0  # no edge of either network has said anything about it
+        X[np.setdiff1d(alone, both)] = 0  # no edge of either network has trained it
     return align_shared(problem, X[merged.left], X[merged.right], config.pairing)
 
 
 def _edges(network: Network, place: IntArray) -> IntArray:
     """Each edge in both directions, int64 [2 |E|, 2]."""
-    rows = np.repeat(np.arange(network.n), network.degrees)
+    rows = row_index(network.adjacency)
     return np.column_stack([place[rows], place[network.adjacency.indices]]).astype(np.int64)
 
 

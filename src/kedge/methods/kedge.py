@@ -1,67 +1,93 @@
-"""Evidence, with nearness in embeddings as its prior: kedge's own method.
+"""Evidence, with vector similarity as its prior: kedge's own method.
 
-Where that is not affordable it is evidence alone (settling.py, docs/decisions/0025). The vectors are sketches of the
-networks unless the settings ask for MGCN's (docs/decisions/0017); how much nearness counts as a prior is estimated
-(docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for its place
-(docs/decisions/0020).
+Where that is not affordable it is evidence alone (evidence/settings.py, docs/decisions/0025). The vectors are sketches
+of the networks unless the settings ask for MGCN's (docs/decisions/0017); how much similarity counts as a prior is
+estimated (docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for
+its rank (docs/decisions/0020).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.config import Config
-from kedge.embedding import recall_sketches
-from kedge.link.choice import FORMS
-from kedge.link.evidence import Evidence
-from kedge.link.mixture import mix
-from kedge.methods import mgcn
-from kedge.methods.embedded import lay_vectors
-from kedge.methods.evidence import recall, scores
-from kedge.methods.settling import settle, with_vectors
-from kedge.methods.together import hear_prior, what_is_known
-from kedge.types import Problem
-from kedge.workshop import Shelf, Workshop
+from kedge.context import Cache, RunContext
+from kedge.embedding.sketch import recall_sketches
+from kedge.evidence import (
+    FORMS,
+    Evidence,
+    choose_settings,
+    mix,
+    rank_candidates,
+    refine,
+    refinements_at_most,
+    signals_of_candidates,
+    with_vectors,
+)
+from kedge.similarity import project_vectors
+from kedge.types import Network, Problem
 
-__all__ = ["align", "hear", "recall", "recall_alignment", "scores", "settle"]
+__all__ = ["align", "choose_settings", "find_evidence", "prepare", "recall_vectors", "refinements", "trains"]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 
 
-def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> SparseAlignment:
-    """Scores of the candidate pairs that evidence or nearness reaches, and of the anchors above them."""
-    return scores(problem, hear(problem, config, seed, workshop))
+def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:
+    """Scores of the candidate pairs that evidence or similarity reaches, and of the anchors above them."""
+    return rank_candidates(problem, find_evidence(problem, config, context))
 
 
-def hear(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> Evidence:
-    """Evidence alone, or with what its matches and the vectors say as a prior, if the settings want it.
+def find_evidence(problem: Problem, config: Config, context: RunContext) -> Evidence:
+    """Evidence alone, or refined with the prior that its matches and the vectors give, if the settings want it.
 
     Where the settings have a mixture, it orders the candidates.
     """
-    workshop = workshop or Workshop()
-    config = settle(problem, config, seed, workshop)
-    heard = FORMS[config.evidence.form](problem, config.evidence)
+    config = choose_settings(problem, config, context)
+    evidence = FORMS[config.evidence.form](problem, config.evidence)
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
-        return heard
-    if config.pairing.turns:
-        heard = hear_prior(problem, heard, config, workshop)
+        return evidence
+    if config.pairing.refinements:
+        evidence = refine(problem, evidence, config, context)
     if config.pairing.mixture:
-        near, known = what_is_known(problem, heard, config, workshop)
-        weighed = mix(near.pairs, known, config.pairing.mixture, heard.beliefs.shape)
-        heard = replace(heard, weighed=weighed, laid=near.laid)
+        near, signals = signals_of_candidates(problem, evidence, config, context)
+        mixed = mix(near.pairs, signals, config.pairing.mixture, evidence.beliefs.shape)
+        evidence = replace(evidence, mixed=mixed, vectors=near.vectors)
     large = problem.left.n + problem.right.n > _KEPT
-    return replace(heard, laid=None) if large else heard
+    return replace(evidence, vectors=None) if large else evidence
 
 
-def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
-    """The cosines of the vectors that a run left on its shelf, laid over each other by the anchors; None without.
+def trains(config: Config) -> bool:
+    """Whether the prior comes from trained vectors."""
+    return config.pairing.use == "yes" and config.pairing.vectors == "mgcn"
 
-    `config` may be as it was asked for, not settled.
+
+def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
+    """Train MGCN's vectors into the cache."""
+    from kedge.methods import mgcn  # trained vectors alone need it
+
+    return mgcn.prepare(problem, config, context)
+
+
+def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+    """The cosines of the vectors that a run has cached, aligned by the anchors; None without.
+
+    `config` may be as the user gave it, with settings left open.
     """
     if with_vectors(problem, config).pairing.vectors == "mgcn":
-        return mgcn.recall_alignment(problem, config, seed, shelf)
-    found = recall_sketches(problem, config, shelf)
+        from kedge.methods import mgcn
+
+        return mgcn.recall_vectors(problem, config, cache)
+    found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:
         return None
-    return lay_vectors(problem, found[0], found[1], seed)
+    return project_vectors(problem, found[0], found[1], config.seed)
+
+
+def refinements(left: Network, right: Network, anchors: int, config: Config) -> int:
+    """How often one run repeats evidence and prior, at most; 0 where evidence goes without a prior."""
+    if config.evidence.form == "dense" and config.pairing.use == "auto":
+        return 0
+    count = refinements_at_most(left, right, anchors, config.pairing)
+    return max(count, 1) if config.pairing.mixture else count  # a mixture searches once too

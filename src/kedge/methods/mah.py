@@ -1,6 +1,6 @@
 """MAH (Tan, Guan, Cai, Qin, Bu, Chen; AAAI 2014): manifold alignment on hypergraph.
 
-Every account and its neighbours are a hyperedge. Accounts in the same hyperedge shall stand near each other, anchored
+Every account and its neighbours are a hyperedge. Accounts in the same hyperedge are to be near each other, anchored
 accounts at the same place: Y minimises tr(Y^T Δ Y) with Y^T Y = I, where
 
     Δ = I - D_v^-1/2 H W D_e^-1 H^T D_v^-1/2
@@ -11,53 +11,50 @@ Deviations: anchors are hard (the two accounts are one vertex), where the paper 
 hyperedge for each account, where the paper samples; the common places go through the shared phase 2, since Euclid's
 distance finds the anchored neighbours of an account before its partner.
 
-Cost: a truncated singular value decomposition, O((n + |E|) d) a step of Lanczos; no n × n matrix.
+Cost: a truncated singular value decomposition, O((n + |E|) d) per step of Lanczos; no n × n matrix.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, hstack
+from scipy.sparse import csr_array, hstack
 from scipy.sparse.linalg import svds
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.embedded import align_vectors
-from kedge.methods.every_pair import need_anchors
-from kedge.methods.merged import merge
+from kedge.context import RunContext
+from kedge.linalg import normalise, row_index
+from kedge.methods.shared.merged import merge
+from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["align", "hyperedges"]
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
     """Places on the common manifold, the right ones adjusted by the anchors (Eq. 11); `seed` starts the iteration."""
-    need_anchors(problem, "mah")
     merged = merge(problem)
     sides = ((problem.left, merged.left), (problem.right, merged.right))
     H = csr_array(hstack([hyperedges(network, place, merged.n) for network, place in sides]).tocsr())
-    Y = _places(H, config.baselines.dimensions, np.random.default_rng(seed))
-    return align_vectors(problem, Y[merged.left], Y[merged.right], config.pairing, seed)
+    Y = _places(H, config.baselines.dimensions, np.random.default_rng(config.seed))
+    return align_vectors(problem, Y[merged.left], Y[merged.right], config.pairing, config.seed)
 
 
 def hyperedges(network: Network, place: IntArray, n: int) -> csr_array:
     """One hyperedge for each account with neighbours, [n, accounts]: itself and them, at their merged places."""
     some = np.flatnonzero(network.degrees)
-    rows = np.concatenate([np.repeat(np.arange(network.n), network.degrees), some])
+    rows = np.concatenate([row_index(network.adjacency), some])
     columns = np.concatenate([network.adjacency.indices, some])
     return csr_array((np.ones(len(rows)), (place[rows], columns)), shape=(n, network.n))
 
 
 def _places(H: csr_array, d: int, rng: np.random.Generator) -> FloatArray:
-    """The leading non-trivial coordinates, float32 [n, d at most]; an account in no hyperedge stands at 0."""
-    inside, size = (np.asarray(H.sum(axis=axis)).ravel() for axis in (1, 0))
-    root_inside = np.divide(1, np.sqrt(inside), out=np.zeros(len(inside)), where=inside > 0)
-    root_size = np.divide(1, np.sqrt(size), out=np.zeros(len(size)), where=size > 0)
-    G = csr_array((diags_array(root_inside) @ H @ diags_array(root_size)).tocsr())
+    """The leading non-trivial coordinates, float32 [n, d at most]; 0 for an account in no hyperedge."""
+    G = normalise(H, 0.5, 0.5)
     k = min(d + 1, min(G.shape) - 1)
     if k < 1 or G.nnz == 0:
-        return np.zeros((len(inside), 1), np.float32)
+        return np.zeros((H.shape[0], 1), np.float32)
     U, sigma, _ = svds(G, k=k, v0=rng.random(min(G.shape)) + 0.5)
-    # The first coordinate is the same for every account of a component and tells nothing.
+    # The first coordinate is the same for every account of a component: it carries no information.
     places: FloatArray = (U[:, np.argsort(-sigma)[1:]] if k > 1 else U).astype(np.float32)
     return places

@@ -1,4 +1,4 @@
-"""MGCN (KDD'20) as a method: both networks embedded, then what all methods with vectors share (embedded.py)."""
+"""MGCN (KDD'20) as a method: both networks embedded, then what all methods with vectors share (similarity/align.py)."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ import numpy as np
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.embedding import NetworkVectors, Source, embed_networks, recall_networks
-from kedge.methods.all_steps import train_for_matching
-from kedge.methods.embedded import align_vectors, lay_vectors
+from kedge.context import Cache, RunContext, spawn_seeds
+from kedge.embedding.both import embed_both, recall_both
+from kedge.embedding.network import NetworkVectors
+from kedge.similarity import align_vectors, project_vectors
 from kedge.types import FloatArray, Problem
-from kedge.workshop import Shelf, Workshop
 
-__all__ = ["align", "embed_both", "prepare", "recall_alignment"]
+__all__ = ["align", "prepare", "recall_vectors", "trains"]
 
 
-def align(problem: Problem, config: Config, seed: int, workshop: Workshop | None = None) -> VectorAlignment:
-    """Embeddings by Eq. 1-10 (and 12 where cut into parts); the right one moved into the left one's space (Eq. 11).
+def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
+    """Embeddings by Eq. 1-10 (and 12 where cut into parts); the right one projected into the left one's space (Eq. 11).
 
     A collapsed fit is refused: its equal scores would rank nothing.
     """
-    left, right = (made.vectors for made in embed_both(problem, config, seed, workshop))
-    return align_vectors(problem, left, right, config.pairing, _seeds(seed)[2])
+    left, right = (made.vectors for made in embed_both(problem, config, config.seed, context))
+    return align_vectors(problem, left, right, config.pairing, spawn_seeds(config.seed)[2])
 
 
-def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> dict[str, Any]:
-    """Both networks' vectors onto the shelf; curves of their training and facts on their parts."""
-    sides = dict(zip(("left", "right"), embed_both(problem, config, seed, workshop), strict=True))
+def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
+    """Train both networks' vectors into the cache; curves of their training and facts on their parts."""
+    sides = dict(zip(("left", "right"), embed_both(problem, config, config.seed, context), strict=True))
     curves: dict[str, list[float]] = {name: _mean_curve(made) for name, made in sides.items()}
     longest = max(len(curve) for curve in curves.values())
-    curves["saying nothing"] = [sides["left"].trivial] * longest
+    curves["trivial"] = [sides["left"].trivial] * longest
     return {
         "training": {
             "curves": {"loss": curves},
@@ -47,30 +47,18 @@ def prepare(problem: Problem, config: Config, seed: int, workshop: Workshop) -> 
     }
 
 
-def embed_both(problem: Problem, config: Config, seed: int, workshop: Workshop | None) -> tuple[NetworkVectors, ...]:
-    """Vectors of the left and of the right network; the same seed and settings give the same from the shelf."""
-    return embed_networks(_sources(problem, seed), train_for_matching(config), workshop)
-
-
-def recall_alignment(problem: Problem, config: Config, seed: int, shelf: Shelf) -> VectorAlignment | None:
-    """The cosines behind `align`, from vectors that lie on the shelf already; None where they do not."""
-    found = recall_networks(_sources(problem, seed), train_for_matching(config), shelf)
+def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+    """The cosines behind `align`, from vectors that are cached already; None where they are not."""
+    found = recall_both(problem, config, config.seed, cache)
     if found is None or len(problem.anchors) == 0:
         return None
     left, right = (made.vectors for made in found)
-    return lay_vectors(problem, left, right, _seeds(seed)[2])
+    return project_vectors(problem, left, right, spawn_seeds(config.seed)[2])
 
 
-def _sources(problem: Problem, seed: int) -> list[Source]:
-    named = ((problem.left, "the left network"), (problem.right, "the right network"))
-    return [
-        Source(network, problem.anchors[:, side], _seeds(seed)[side], name, problem.hypergraphs[side])
-        for side, (network, name) in enumerate(named)
-    ]
-
-
-def _seeds(seed: int) -> list[int]:
-    return [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
+def trains(_config: Config) -> bool:
+    """Always."""
+    return True
 
 
 def _mean_curve(made: NetworkVectors) -> list[float]:

@@ -16,14 +16,18 @@ Cost: `baselines.rounds` passes over the squares, at most Σ over candidates of 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
+from kedge.context import RunContext
+from kedge.linalg import row_index, with_data
 from kedge.methods import common_neighbours
-from kedge.methods.every_pair import above_all
+from kedge.methods.shared.ranked import anchors_above
 from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = ["align", "squares"]
@@ -32,45 +36,52 @@ _ALPHA, _BETA, _DAMPING = 1.0, 1.0, 0.99
 _CANDIDATES = 20
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
-    """Beliefs in the candidates. Not random: `seed` is unused."""
-    near = common_neighbours.align(problem, config.model_copy(update={"candidates": _CANDIDATES}), seed).scores
+def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
+    """Beliefs in the candidates. The method is not random."""
+    near = common_neighbours.align(problem, config.model_copy(update={"candidates": _CANDIDATES}), _context).scores
     anchored = csr_array((np.ones(len(problem.anchors)), tuple(problem.anchors.T)), shape=near.shape)
     # Anchors weigh more than all squares around them could take away.
     L = csr_array(near / max(float(near.data.max(initial=0.0)), 1e-30) + 100.0 * anchored)
     L.sort_indices()
     S = squares(problem, L)
     belief = _propagate(L, S, config.baselines.rounds)
-    return above_all(problem, csr_array((belief, L.indices, L.indptr), shape=L.shape))
+    return anchors_above(problem, with_data(L, belief))
 
 
 def squares(problem: Problem, L: csr_array) -> csr_array:
     """S, candidates × candidates: 1 where both ends of two candidates are edges of their networks."""
-    left, right = problem.left.adjacency, problem.right.adjacency
-    rows = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr))
-    arguments = (rows, L.indices, L.indptr, left.indptr, left.indices, right.indptr, right.indices)
-    counts = _squares(*arguments, np.zeros(0, np.int64), np.zeros(0, np.int64))
-    indptr = np.concatenate([[0], np.cumsum(counts)])
+    left, right, candidates = (
+        _Csr(matrix.indptr, matrix.indices) for matrix in (problem.left.adjacency, problem.right.adjacency, L)
+    )
+    rows, none = row_index(L), np.zeros(0, np.int64)
+    indptr = np.concatenate([[0], np.cumsum(_squares(rows, candidates, left, right, _Csr(none, none)))])
     indices = np.empty(indptr[-1], np.int64)
-    _squares(*arguments, indptr, indices)
+    _squares(rows, candidates, left, right, _Csr(indptr, indices))
     return csr_array((np.ones(len(indices)), indices, indptr), shape=(L.nnz, L.nnz))
 
 
+class _Csr(NamedTuple):
+    """The places of a sparse matrix's entries, as a kernel reads them."""
+
+    indptr: IntArray
+    indices: IntArray
+
+
 @njit(cache=True)
-def _squares(rows, columns, starts, left_starts, left_ends, right_starts, right_ends, indptr, indices):  # type: ignore[no-untyped-def]
-    """The number of squares of each candidate; where `indptr` is given, their partners too."""
+def _squares(rows, candidates, left, right, result):  # type: ignore[no-untyped-def]
+    """The number of squares of each candidate; where `result` has an `indptr`, their partners are written into it."""
     counts = np.zeros(len(rows), np.int64)
-    beside = np.full(len(right_starts) - 1, -1, np.int64)
+    adjacent = np.full(len(right.indptr) - 1, -1, np.int64)
     for e in range(len(rows)):
-        u, v = rows[e], columns[e]
-        for j in range(right_starts[v], right_starts[v + 1]):
-            beside[right_ends[j]] = e
-        for i in range(left_starts[u], left_starts[u + 1]):
-            a = left_ends[i]
-            for f in range(starts[a], starts[a + 1]):
-                if beside[columns[f]] == e:
-                    if len(indptr) > 0:
-                        indices[indptr[e] + counts[e]] = f
+        u, v = rows[e], candidates.indices[e]
+        for j in range(right.indptr[v], right.indptr[v + 1]):
+            adjacent[right.indices[j]] = e
+        for i in range(left.indptr[u], left.indptr[u + 1]):
+            a = left.indices[i]
+            for f in range(candidates.indptr[a], candidates.indptr[a + 1]):
+                if adjacent[candidates.indices[f]] == e:
+                    if len(result.indptr) > 0:
+                        result.indices[result.indptr[e] + counts[e]] = f
                     counts[e] += 1
     return counts
 
@@ -92,8 +103,8 @@ def _other_max(values: FloatArray, group: IntArray) -> FloatArray:
 
 def _propagate(L: csr_array, S: csr_array, rounds: int) -> FloatArray:
     """y + z - d of each candidate after the last round."""
-    rows, columns = np.repeat(np.arange(L.shape[0]), np.diff(L.indptr)), L.indices
-    owner = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
+    rows, columns = row_index(L), L.indices
+    owner = row_index(S)
     # S is symmetric: entry (e, f) takes its transposed message from the entry (f, e).
     mirror = np.lexsort((owner, S.indices))
     w = _ALPHA * L.data

@@ -3,7 +3,7 @@
 Networks are extended first: an edge between two anchored accounts on one side becomes one on the other.
 Vectors maximise Σ_edges log σ(u_i · u_j) + Σ_k log σ(-u_i · u_k), the map minimises Σ_anchors |φ(x) - y|^2.
 
-Deviations: the map goes from right to left and has a bias and a ridge chosen on held-back anchors, as for every
+Deviations: the map goes from right to left and has a bias and a ridge chosen on validation anchors, as for every
 embedding method; edges and noise weigh alike and vectors have one length, as in MGCN's default (`config.mgcn`), of
 which this is the first layer's input alone. Cost: `mgcn.steps` products of |E| d and n · pool · d; no n × n matrix.
 """
@@ -15,20 +15,22 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.edge_likelihood import vectors_by_edges
-from kedge.methods.embedded import align_vectors
-from kedge.methods.every_pair import need_anchors
-from kedge.types import FloatArray, Hypergraph, IntArray, Network, Problem
+from kedge.context import RunContext, spawn_seeds
+from kedge.embedding.both import sources
+from kedge.linalg import row_index
+from kedge.methods.shared.edge_likelihood import edge_vectors, one_hyperedge
+from kedge.similarity import align_vectors
+from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["align", "embed", "extend"]
 
+_CHANGES = {"levels": "none", "dropout": 0.0, "release": 0}
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
-    """Both extended networks embedded, the right one moved into the left one's space (Eq. 11)."""
-    need_anchors(problem, "pale")
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(3)]
-    left, right = embed(problem, config, seeds)
-    return align_vectors(problem, left, right, config.pairing, seeds[2])
+
+def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
+    """Both extended networks embedded, the right one projected into the left one's space (Eq. 11)."""
+    left, right = embed(problem, config)
+    return align_vectors(problem, left, right, config.pairing, spawn_seeds(config.seed)[2])
 
 
 def extend(problem: Problem) -> Problem:
@@ -41,18 +43,16 @@ def extend(problem: Problem) -> Problem:
 
 def _with_edges(network: Network, anchored: IntArray, among: csr_array) -> Network:
     """The network with an edge between anchored accounts wherever `among` has one."""
-    rows = np.repeat(np.arange(len(anchored)), np.diff(among.indptr))
+    rows = row_index(among)
     ends = (anchored[rows], anchored[among.indices])
     added = csr_array((np.ones(len(rows), np.float32), ends), shape=network.adjacency.shape)
     return Network(csr_array(network.adjacency.maximum(added)), network.ids)
 
 
-def embed(problem: Problem, config: Config, seeds: list[int]) -> tuple[FloatArray, FloatArray]:
+def embed(problem: Problem, config: Config) -> tuple[FloatArray, FloatArray]:
     """Left and right vectors of the extended networks, [n, d]."""
-
-    def nothing(network: Network, side: int) -> Hypergraph:
-        del side
-        return Hypergraph(csr_array(np.ones((network.n, 1), np.float32)))
-
-    changes = {"levels": "none", "dropout": 0.0, "release": 0}
-    return vectors_by_edges(extend(problem), config, seeds, "pale", changes, nothing)
+    left, right = (
+        edge_vectors("pale", source, one_hyperedge(source.network), config, _CHANGES)
+        for source in sources(extend(problem), config.seed)
+    )
+    return left, right

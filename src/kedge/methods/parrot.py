@@ -9,8 +9,8 @@ The transport plan T minimises
 by proximal points of weight λ_p, each solved by Sinkhorn's iterations in the log domain.
 
 Deviations: no attributes, as in the paper's plain case; of two settings of the authors, who set β, γ and the four λ for
-each pair, a fifth of the anchors, held back, chooses; an account without edges has no position (cosine 0) where the
-authors join it to everybody.
+each pair, a fifth of the anchors, for validation, chooses; an account without edges has no position (cosine 0): the
+authors join it to all others.
 
 Cost: three times (once where anchors are few) 50 rounds of |E_1| n_2 + |E_2| n_1 and about 100 exponentials of every
 cell; memory eight n_1 × n_2 matrices of float32, refused above `baselines.dense_cells`.
@@ -18,27 +18,30 @@ cell; memory eight n_1 × n_2 matrices of float32, refused above `baselines.dens
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array, diags_array
+from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.link.choice import reciprocal_ranks
-from kedge.methods.every_pair import between, keep_best, need_anchors, refuse_large
-from kedge.spmm import Rows, multiply
+from kedge.context import RunContext
+from kedge.linalg import normalise, pattern, reciprocal_ranks, row_index, with_data
+from kedge.linalg.memory import reuse_freed_memory
+from kedge.linalg.spmm import Rows, multiply
+from kedge.methods.shared.ranked import keep_best
+from kedge.methods.shared.spread import between
 from kedge.types import IntArray, Network, Problem
 
 __all__ = ["SETTINGS", "Setting", "align"]
 
 _OUTER, _INNER = 10, 5
 _TINY = 1e-30
-_FEWEST = 50  # anchors; with fewer a fifth of them cannot tell two settings apart
+_FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,10 @@ class Setting:
 SETTINGS: Final = (Setting(0.15, 0.7, 0.5, 5e-4, 5e-3, 5e-4, 2e-5), Setting(0.5, 0.9, 0.1, 1e-3, 4e-4, 1e-2, 1e-5))
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
-    """The best of log T for each account, with the setting that held-back anchors prefer; `seed` draws these."""
-    refuse_large(problem, config, "parrot")
-    need_anchors(problem, "parrot")
-    return _align(problem, config, _choose(problem, config, seed))
+def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
+    """The best of log T for each account, with the setting that validation anchors choose; `seed` draws these."""
+    reuse_freed_memory()
+    return _align(problem, config, _choose(problem, config, config.seed))
 
 
 def _choose(problem: Problem, config: Config, seed: int) -> Setting:
@@ -73,9 +75,8 @@ def _choose(problem: Problem, config: Config, seed: int) -> Setting:
     count = len(problem.anchors)
     if count < _FEWEST:
         return SETTINGS[0]
-    held = np.random.default_rng(seed).permutation(count)[: count // 5]
-    trial = replace(problem, anchors=np.delete(problem.anchors, held, axis=0))
-    found = [reciprocal_ranks(_align(trial, config, one).scores, problem.anchors[held]).mean() for one in SETTINGS]
+    trial, held = problem.hold_out(np.random.default_rng(seed).permutation(count)[: count // 5])
+    found = [reciprocal_ranks(_align(trial, config, one).scores, held).mean() for one in SETTINGS]
     return SETTINGS[int(np.argmax(found))]
 
 
@@ -91,8 +92,7 @@ def _align(problem: Problem, config: Config, setting: Setting) -> SparseAlignmen
 
 def _walk(network: Network) -> Rows:
     """W = D^-1 A."""
-    pattern = network.adjacency.astype(bool).astype(np.float32)
-    return Rows.of(csr_array((diags_array(1.0 / np.maximum(network.degrees, 1)) @ pattern).tocsr()))
+    return Rows.of(normalise(pattern(network.adjacency), rows=1))
 
 
 def _positions(walk: Rows, anchored: IntArray, setting: Setting) -> Tensor:
@@ -130,13 +130,13 @@ def _spread_cost(
 def _edge_costs(network: Network, places: Tensor) -> csr_array:
     """exp(-cos) of the positions of each edge's ends, as sparse as the network."""
     A = network.adjacency
-    rows = np.repeat(np.arange(network.n), network.degrees)
+    rows = row_index(network.adjacency)
     values = np.empty(len(rows), np.float32)
     X = places.numpy()
     for start in range(0, len(rows), 1 << 16):
         part = slice(start, start + (1 << 16))
         values[part] = np.exp(-np.einsum("ij,ij->i", X[rows[part]], X[A.indices[part]]))
-    return csr_array((values, A.indices, A.indptr), shape=A.shape)
+    return with_data(A, values)
 
 
 def _transport(

@@ -6,7 +6,7 @@ Y = C U Σ^1/2 of the singular value decomposition W^+ = U Σ V^T, scaled to len
 
 Deviations: the distance is not squared, as in the public implementation of PlanetAlign; no attributes; ranks by
 cosine over all accounts, not the nearest few in a tree. The vectors do not use the anchors: REGAL is unsupervised; only
-whoever has a known partner is proposed to nobody else.
+that an anchored account is no other account's candidate.
 
 Cost: Σ_u (degrees of u's neighbours) for the hops, in blocks of rows, n p^2 for the vectors. No n × n matrix.
 """
@@ -18,7 +18,9 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.methods.embedded import align_shared
+from kedge.context import RunContext
+from kedge.linalg import pattern
+from kedge.similarity import align_shared
 from kedge.types import FloatArray, Network, Problem
 
 __all__ = ["align"]
@@ -27,13 +29,13 @@ _DISCOUNT = 0.01  # δ
 _BLOCK = 512
 
 
-def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
+def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
     """Cosine of xNetMF vectors; `seed` draws the landmarks."""
     n = problem.left.n + problem.right.n
     largest = max(int(network.degrees.max(initial=1)) for network in (problem.left, problem.right))
     structure = np.concatenate([_structure(network, largest) for network in (problem.left, problem.right)])
     p = min(n, int(10 * np.log2(max(n, 2))))
-    landmarks = np.random.default_rng(seed).choice(n, p, replace=False)
+    landmarks = np.random.default_rng(config.seed).choice(n, p, replace=False)
     square = (structure**2).sum(axis=1)
     distance = square[:, None] + square[landmarks][None, :] - 2 * structure @ structure[landmarks].T
     C = np.exp(-np.sqrt(np.maximum(distance, 0)))
@@ -44,7 +46,7 @@ def align(problem: Problem, config: Config, seed: int) -> VectorAlignment:
 
 def _structure(network: Network, largest: int) -> FloatArray:
     """d_u for each account, float64 [n, buckets]."""
-    A = csr_array(network.adjacency.astype(bool).astype(np.float32))
+    A = pattern(network.adjacency, np.float32)
     degrees = network.degrees
     buckets = int(np.log2(max(largest, 1))) + 1
     some = np.flatnonzero(degrees)

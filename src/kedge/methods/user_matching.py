@@ -1,4 +1,4 @@
-"""User-matching (Korula, Lattanzi; VLDB 2014): link the pairs that most links bear witness to.
+"""User-matching (Korula, Lattanzi; VLDB 2014): link the pairs that have the most witnesses among the links.
 
 For degrees D = 2^j from the largest down: among unlinked accounts with at least D neighbours on both sides, a pair is
 linked if it has at least T = 2 witnesses and neither account has a pair with as many. The sweep is repeated until
@@ -7,7 +7,7 @@ nothing new is linked, k = 10 times at most.
 Deviations: equal counts are ordered by how alike the two degrees are; where even that ties, nothing is linked, since
 the rest would be the numbers of accounts. The result ranks all pairs by their witnesses, linked pairs first.
 
-Cost: Σ over links of d_a d_b a sweep and degree, in blocks; no n × n matrix. Scales to sparse networks of any size.
+Cost: Σ over links of d_a d_b per sweep and degree, in blocks; no n × n matrix. Scales to sparse networks of any size.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.methods.witnesses import best_witnessed, rank_by_witnesses
+from kedge.context import RunContext
+from kedge.methods.shared.witnesses import best_witnessed, rank_by_witnesses
 from kedge.types import BoolArray, IntArray, Problem
 
 __all__ = ["align", "link"]
@@ -25,9 +26,8 @@ _LEAST_WITNESSES = 2
 _SWEEPS = 10
 
 
-def align(problem: Problem, config: Config, seed: int) -> SparseAlignment:
-    """All pairs by their witnesses among the links. Not random: `seed` is unused."""
-    del seed
+def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
+    """All pairs by their witnesses among the links. The method is not random."""
     return rank_by_witnesses(problem, link(problem), config.baselines.keep)
 
 
@@ -42,17 +42,16 @@ def link(problem: Problem) -> IntArray:
             free = [network.degrees >= 2**j for network in (left, right)]
             for side in (0, 1):
                 free[side][links[:, side]] = False
-            found = _agreed(problem, links, free[0], free[1])
-            links = np.concatenate([links, found])
+            links = np.concatenate([links, _agreed(problem, links, (free[0], free[1]))])
         if len(links) == before:
             break
     return links
 
 
-def _agreed(problem: Problem, links: IntArray, left_free: BoolArray, right_free: BoolArray) -> IntArray:
+def _agreed(problem: Problem, links: IntArray, free: tuple[BoolArray, BoolArray]) -> IntArray:
     """Pairs with enough witnesses that are strictly the best of both their accounts."""
-    forth, there = best_witnessed(problem.left, problem.right, links, 2, left_free, right_free)
-    back, here = best_witnessed(problem.right, problem.left, links[:, ::-1], 2, right_free, left_free)
+    forth, there = best_witnessed((problem.left, problem.right), links, free, 2)
+    back, here = best_witnessed((problem.right, problem.left), links[:, ::-1], free[::-1], 2)
     mine = np.flatnonzero((there[:, 0] >= _LEAST_WITNESSES) & (there[:, 0] > there[:, 1]))
     other = forth[mine, 0]
     mutual = (back[other, 0] == mine) & (here[other, 0] > here[other, 1])

@@ -1,6 +1,9 @@
 """Adam (Kingma and Ba, ICLR 2015), in one pass over each parameter.
 
-The same numbers as torch.optim.Adam, whose import brings in torch's compiler: 1 s and 70 MB that nothing here uses.
+The same numbers as torch.optim.Adam up to rounding. A step is as fast as torch's fused one: 1.5 against 1.7 ms on
+15,000 accounts and 128 dimensions, 2.5 against 2.8 ms on 200, of a training step of about 380 ms; torch's default takes
+7 and 10 ms. It is not torch's because the first use of torch.optim loads torch's compiler: 1.9 CPU seconds and 79 MB in
+every worker process, half of what 300 steps on 120 accounts take (`benchmarks/mgcn_step.py --adam`).
 """
 
 from __future__ import annotations
@@ -14,8 +17,6 @@ import torch
 from torch import Tensor
 
 from kedge.types import FloatArray
-
-__all__ = ["Adam"]
 
 _FIRST, _SECOND, _LEAST = 0.9, 0.999, 1e-8  # the paper's β_1, β_2 and ε
 
@@ -42,7 +43,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Change the parameters by their gradients, and forget the gradients."""
+        """Change the parameters by their gradients, and clear the gradients."""
         self.taken += 1
         rate = self.rate / (1 - _FIRST**self.taken)
         scale = 1 / math.sqrt(1 - _SECOND**self.taken)

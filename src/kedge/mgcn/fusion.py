@@ -18,11 +18,10 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from kedge.linalg import row_index
+from kedge.linalg.spmm import Rows, Sparse, cut_strips, multiply, spmm
 from kedge.mgcn.layers import ACTIVATIONS
-from kedge.spmm import Rows, Sparse, cut_strips, multiply, spmm
 from kedge.types import Hypergraph
-
-__all__ = ["Block", "Chunk", "blocks", "chunks", "fuse_basis", "fuse_concat", "fuse_linear", "fuse_sum"]
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,12 @@ def chunks(A_hat: csr_array, hypergraph: Hypergraph, size: int = 16384) -> tuple
 
 def _cut(A_hat: csr_array, hypergraph: Hypergraph, size: int) -> Iterator[Chunk]:
     H = csr_array(hypergraph.H.astype(np.float64))
-    members = csr_array(H.T.tocsr())  # a row a hyperedge
+    members = csr_array(H.T.tocsr())  # one row per hyperedge
     first = 0
     while first < H.shape[0]:
         last = max(first + 1, int(np.searchsorted(H.indptr, H.indptr[first] + size, side="right")) - 1)
         mine = H[first:last]
-        account = np.repeat(np.arange(first, last), np.diff(mine.indptr))
+        account = first + row_index(mine)
         rows = A_hat[account].multiply(members[mine.indices]).tocsr()
         rows = csr_array(rows.multiply(mine.data[:, None]).tocsr())
         rows.sort_indices()

@@ -1,29 +1,22 @@
 """The convolutions of MGCN as pure functions: Eq. 3 and 7 on the network, Eq. 6, 8 and 9 on the hypergraph.
 
-Shapes: n accounts, m hyperedges, d dimensions. A and H are scipy matrices, made once a part; X and W are tensors.
+Shapes: n accounts, m hyperedges, d dimensions. A and H are scipy matrices, made once per part; X and W are tensors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
+import numba
 import numpy as np
 import torch
 from scipy.sparse import csr_array, diags_array
 from torch import Tensor
 
-from kedge.spmm import Propagation, Sparse, propagate, spmm
-from kedge.types import FloatArray, Hypergraph, Network
-
-__all__ = [
-    "ACTIVATIONS",
-    "convolve",
-    "convolve_hypergraph",
-    "factor_theta",
-    "normalise_adjacency",
-    "overlay",
-]
+from kedge.linalg import normalise
+from kedge.linalg.spmm import Propagation, Sparse, propagate, spmm
+from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
 ACTIVATIONS: Final[Mapping[str, Callable[[Tensor], Tensor]]] = {
     "relu": torch.relu,
@@ -32,22 +25,36 @@ ACTIVATIONS: Final[Mapping[str, Callable[[Tensor], Tensor]]] = {
 }
 
 
-def _inverse_root(sums: Any) -> FloatArray:
-    """sums^-1/2, and 0 where a sum is 0: an account in no edge neither gives nor takes."""
-    values = np.asarray(sums, np.float64).ravel()
-    roots: FloatArray = np.divide(1.0, np.sqrt(values), out=np.zeros(len(values)), where=values > 0)
-    return roots
-
-
 def normalise_adjacency(network: Network) -> csr_array:
     """Â = I + D^-1/2 A D^-1/2 (section 2.3), n × n: normalised first, then I added; an isolated account has I.
 
     D holds the sums of A's rows, which are the degrees where no weights were given.
     """
-    A = network.adjacency.astype(np.float64)
-    scale = diags_array(_inverse_root(A.sum(axis=1)))
-    identity = diags_array(np.ones(network.n))
-    return csr_array((scale @ A @ scale + identity).tocsr())
+    A = normalise(network.adjacency.astype(np.float64), 0.5, 0.5)
+    return csr_array((A + diags_array(np.ones(network.n))).tocsr())
+
+
+@numba.njit(cache=True)  # type: ignore[untyped-decorator]
+def _row_products(
+    indptr: IntArray, indices: IntArray, data: FloatArray, rows: IntArray, columns: IntArray
+) -> FloatArray:
+    """(H Hᵀ)[rows, columns] of a CSR matrix with sorted rows, float64 [m]: one walk along both rows per pair."""
+    result = np.empty(len(rows))
+    for place in range(len(rows)):
+        a, last_a = indptr[rows[place]], indptr[rows[place] + 1]
+        b, last_b = indptr[columns[place]], indptr[columns[place] + 1]
+        total = 0.0
+        while a < last_a and b < last_b:
+            if indices[a] == indices[b]:
+                total += np.float64(data[a]) * np.float64(data[b])
+                a += 1
+                b += 1
+            elif indices[a] < indices[b]:
+                a += 1
+            else:
+                b += 1
+        result[place] = total
+    return result
 
 
 def overlay(A_hat: csr_array, H: csr_array) -> csr_array:
@@ -55,13 +62,11 @@ def overlay(A_hat: csr_array, H: csr_array) -> csr_array:
 
     H Hᵀ is only evaluated where Â is set, so nothing denser than Â is ever made.
     """
-    from kedge.mgcn.overlap import row_products
-
     entries = A_hat.tocoo()
     rows, columns = entries.coords
     memberships = csr_array(H)
     memberships.sum_duplicates()
-    values = row_products(memberships.indptr, memberships.indices, memberships.data, rows, columns)
+    values = _row_products(memberships.indptr, memberships.indices, memberships.data, rows, columns)
     return csr_array((entries.data * values, (rows, columns)), shape=A_hat.shape)
 
 
@@ -77,15 +82,9 @@ def factor_theta(hypergraph: Hypergraph, normalisation: str = "edge") -> Sparse:
     `paper` is the first; its norm grows with the size of the hyperedges, as the paper defines D_e and never uses
     it. `edge` is the second, whose norm is at most 1. Θ itself is never formed.
     """
-    H = hypergraph.H.astype(np.float64)
-    nodes = _inverse_root(H.sum(axis=1))
-    edges = _inverse_root(H.sum(axis=0))
-    G = diags_array(nodes) @ H
-    if normalisation == "edge":
-        G = G @ diags_array(edges)
-    elif normalisation != "paper":
+    if normalisation not in ("edge", "paper"):
         raise ValueError(f"no normalisation {normalisation!r}")
-    return Sparse.of(csr_array(G.tocsr()))
+    return Sparse.of(normalise(hypergraph.H.astype(np.float64), 0.5, 0.5 if normalisation == "edge" else 0.0))
 
 
 def convolve_hypergraph(

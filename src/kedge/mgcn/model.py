@@ -12,18 +12,14 @@ from scipy.sparse import csr_array, diags_array
 from torch import Tensor, nn
 
 from kedge.config import MgcnConfig
-from kedge.errors import KedgeError
-from kedge.mgcn.dropout import drop
+from kedge.linalg.spmm import Propagation, Sparse, propagate
+from kedge.mgcn.edge_dropout import Marks, mark, mark_memberships
 from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
-from kedge.mgcn.hiding import Marks, mark, mark_memberships
 from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
-from kedge.mgcn.unit_rows import unit_rows
-from kedge.spmm import Propagation, Sparse, propagate
-from kedge.types import Hypergraph, Network
+from kedge.mgcn.row_ops import drop, unit_rows
+from kedge.types import Hypergraph, KedgeError, Network
 
-__all__ = ["Mgcn", "Operators", "prepare"]
-
-# The gates (a, b) to start from, simple and hypergraph: half and an eighth of a level's output goes on until more pays.
+# The gates (a, b) to start from, simple and hypergraph: half and an eighth of a level's output is passed on at first.
 _GATES = ((0.0, 0.0), (-2.0, 0.0))
 _MAX_CONCAT = 1000  # beyond this many hyperedges a d × d block each is a mistake, not a model
 
@@ -32,7 +28,7 @@ _MAX_CONCAT = 1000  # beyond this many hyperedges a d × d block each is a mista
 class Operators:
     """What stays constant while one part is trained: the sparse operators of both levels.
 
-    `standing` [n, 1] is log d_v less its mean, by which a learned gate differs between accounts.
+    `standing` [n, 1] is log d_v less its mean: a learned gate differs between accounts by it.
     """
 
     n: int
@@ -88,8 +84,8 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
 class Mgcn(nn.Module):
     """X^K of Eq. 9 from X^0, with the deviations that `config` names.
 
-    `skip` adds each layer's input to its output. `gate` mixes what a level finds with what it was given: learned, by
-    g_v = σ(a + b (log d_v - mean log d)) with one a and b a level; fixed, by 1 for the simple level and `blend` for
+    `skip` adds each layer's input to its output. `gate` mixes the output of a level with its input: learned, by
+    g_v = σ(a + b (log d_v - mean log d)) with one a and b per level; fixed, by 1 for the simple level and `blend` for
     the other. `transform = False` leaves out W, and F where there is only one (they are I); `unit` makes the rows of
     X^K unit vectors times a learned length, with a learned bias in the logit.
     """
@@ -139,25 +135,25 @@ class Mgcn(nn.Module):
         fuse = fuse_sum if config.fusion == "sum" else fuse_linear
         return fuse(local, X, W, F, config.activation)
 
-    def _operators(self, seen: Tensor | None) -> tuple[Any, Sparse]:
-        """The operators of both levels, without the edges that are not seen."""
+    def _operators(self, kept: Tensor | None) -> tuple[Any, Sparse]:
+        """The operators of both levels, without dropped edges."""
         whole = self.operators
-        if seen is None:
+        if kept is None:
             return whole.local, whole.G
         local, G = whole.local, whole.G
         if whole.local_marks is not None:
-            local = whole.local_marks.hide(cast(Sparse, local), seen, 1 / (1 - self.config.drop_edges))
+            local = whole.local_marks.drop(cast(Sparse, local), kept, 1 / (1 - self.config.drop_edges))
         if whole.G_marks is not None:
-            G = whole.G_marks.hide(G, seen, 1.0)
+            G = whole.G_marks.drop(G, kept, 1.0)
         return local, G
 
     def open(self, level: int) -> Tensor:
-        """How much of a level's output goes on at each account, [n, 1], where that is learned."""
+        """The share of a level's output that is passed on at each account, [n, 1], where that is learned."""
         a, b = self.gates[level]
         return torch.sigmoid(a + b * self.operators.standing)
 
     def _pass(self, level: int, X: Tensor, Y: Tensor) -> Tensor:
-        """What a level hands on of its input X and its output Y; 0 is the simple level, 1 the hypergraph's."""
+        """The input X and output Y of a level, mixed; 0 is the simple level, 1 the hypergraph's."""
         config = self.config
         Y = X + Y if config.skip else Y
         if config.gate == "learned":
@@ -172,18 +168,18 @@ class Mgcn(nn.Module):
         part = 1.0 if level == 0 else config.blend
         return Propagation(factors, 1 - part + part * config.skip, part)
 
-    def forward(self, generator: torch.Generator | None = None, seen: Tensor | None = None) -> Tensor:
-        """X^K [n, d]; with a generator, entries and hyperedges are left out at random as in training.
+    def forward(self, generator: torch.Generator | None = None, kept: Tensor | None = None) -> Tensor:
+        """X^K [n, d]; with a generator, entries and hyperedges are dropped at random as in training.
 
-        `seen` [|E| + 1] hides edges from both levels (see `hiding`).
+        `kept` [|E| + 1] drops edges from both levels (see `edge_dropout`).
         """
         config = self.config
-        local, G = self._operators(seen)
+        local, G = self._operators(kept)
         X = self.X0 if self.enter is None else self.X0 @ self.enter
         if generator is not None:
             X = drop(X, config.dropout, generator)
         linear = config.activation == "none" and not config.transform
-        steps: list[Propagation] = []  # as long as nothing but propagation happens, it is put off and done at once
+        steps: list[Propagation] = []  # propagations that follow one another are done together
         if config.levels in ("both", "simple"):
             if linear and config.fusion == "linear":
                 steps += [self._step(0, local)] * config.layers
@@ -205,7 +201,7 @@ class Mgcn(nn.Module):
         return unit_rows(X, self.log_length) if config.unit else X
 
     def _weigh_hyperedges(self, generator: torch.Generator | None) -> Tensor | None:
-        """Without its own hyperedge an account is known by those of others, as across an edge not yet seen."""
+        """Hyperedges dropped at random, [m, 1]; None: none are."""
         if generator is None or self.config.drop_hyperedges == 0:
             return None
         return drop(torch.ones(self.operators.hyperedges, 1), self.config.drop_hyperedges, generator)

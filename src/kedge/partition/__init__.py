@@ -1,4 +1,4 @@
-"""Networks past one part: Algorithm 1 and the accounts that every part shares."""
+"""Networks larger than one part: Algorithm 1 and the accounts that every part shares."""
 
 from __future__ import annotations
 

@@ -20,11 +20,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from kedge.config import PartitionConfig
-from kedge.errors import KedgeError
+from kedge.linalg import row_index
 from kedge.partition.louvain import louvain
-from kedge.types import IntArray, Network
-
-__all__ = ["Cut", "cut_network"]
+from kedge.types import IntArray, KedgeError, Network
 
 
 @dataclass(frozen=True)
@@ -47,14 +45,15 @@ def cut_network(network: Network, config: PartitionConfig, seed: int) -> Cut:
     adjacency = network.adjacency
     notes: list[str] = []
     part = louvain(adjacency, seed)
-    for turn in range(config.rounds):
+    for round_ in range(config.rounds):
         part = _merge_small(adjacency, part, config, rng)
         sizes = np.bincount(part)
         large = np.flatnonzero(sizes > config.n_max)
         if len(large) == 0:
             break
         for p in large:
-            part = _split(adjacency, part, int(p), config, seed + turn + 1, notes)
+            part, note = _split(adjacency, part, int(p), config.n_max, seed + round_ + 1)
+            notes += note
     part = _merge_small(adjacency, part, config, rng)
     for p in np.flatnonzero(np.bincount(part) > config.n_max):
         notes.append(f"a part of {int((part == p).sum())} accounts was still too large after {config.rounds} rounds")
@@ -66,19 +65,18 @@ def cut_network(network: Network, config: PartitionConfig, seed: int) -> Cut:
     return Cut(part, tuple(notes))
 
 
-def _split(
-    adjacency: csr_array, part: IntArray, p: int, config: PartitionConfig, seed: int, notes: list[str]
-) -> IntArray:
+def _split(adjacency: csr_array, part: IntArray, p: int, n_max: int, seed: int) -> tuple[IntArray, list[str]]:
+    """Part p replaced by its communities, and a note where Louvain finds only one."""
     members = np.flatnonzero(part == p)
     inside = csr_array(adjacency[members][:, members])
     found = louvain(inside, seed)
     if found.max() == 0:
-        notes.append(f"Louvain cannot split a part of {len(members)} accounts: it was cut along a breadth-first walk")
-        return _chop(adjacency, part, p, config.n_max)
+        note = f"Louvain cannot split a part of {len(members)} accounts: it was cut along a breadth-first walk"
+        return _chop(adjacency, part, p, n_max), [note]
     result = part.copy()
     # The first community keeps the number, so that numbers stay small.
     result[members] = np.where(found == 0, p, part.max() + found)
-    return result
+    return result, []
 
 
 def _chop(adjacency: csr_array, part: IntArray, p: int, n_max: int) -> IntArray:
@@ -117,7 +115,7 @@ def _merge_small(adjacency: csr_array, part: IntArray, config: PartitionConfig, 
 def _merge_by_edges(adjacency: csr_array, part: IntArray, sizes: IntArray, config: PartitionConfig) -> IntArray:
     """Smallest first: to the part with most edges to it that has room; without such, to the emptiest small one."""
     count = len(sizes)
-    rows = np.repeat(np.arange(len(part)), np.diff(adjacency.indptr))
+    rows = row_index(adjacency)
     between = csr_array((np.ones(adjacency.nnz), (part[rows], part[adjacency.indices])), shape=(count, count))
     between.sum_duplicates()
     home = np.arange(count)
@@ -132,31 +130,34 @@ def _merge_by_edges(adjacency: csr_array, part: IntArray, sizes: IntArray, confi
     for p in range(count):
         span = slice(between.indptr[p], between.indptr[p + 1])
         links.append(dict(zip(between.indices[span].tolist(), between.data[span].tolist(), strict=True)))
-    drawer: int | None = None  # where parts without edges to anybody are put together
+    rest: int | None = None  # where parts without edges to others are put together
     for p in np.argsort(sizes, kind="stable").tolist():
-        me = root(p)
-        if size[me] >= config.n_min:
+        own = root(p)
+        if size[own] >= config.n_min:
             continue
         ties: dict[int, float] = {}
-        for other, edges in links[me].items():
+        for other, edges in links[own].items():
             to = root(other)
-            if to != me and size[to] + size[me] <= config.n_max:
+            if to != own and size[to] + size[own] <= config.n_max:
                 ties[to] = ties.get(to, 0.0) + edges
         if ties:
             target = min(ties, key=lambda to: (-ties[to], to))
-        elif drawer is not None and root(drawer) != me and size[root(drawer)] < config.n_min:
-            # Filled to N_min and no further: two small drawers always have room for each other then.
-            target = root(drawer)
+        elif rest is not None and root(rest) != own and size[root(rest)] < config.n_min:
+            # Filled to N_min and no further: two small ones always have room for each other then.
+            target = root(rest)
         else:
-            drawer = me
+            rest = own
             continue
-        home[me] = target
-        size[target] += size[me]
-        for other, edges in links[me].items():
+        home[own] = target
+        size[target] += size[own]
+        for other, edges in links[own].items():
             links[target][other] = links[target].get(other, 0.0) + edges
-    # The drawer itself may still be small: the least full part takes it.
     final = np.array([root(p) for p in range(count)])
-    merged = np.unique(final[part], return_inverse=True)[1]
+    return _absorb(np.unique(final[part], return_inverse=True)[1], config)
+
+
+def _absorb(merged: IntArray, config: PartitionConfig) -> IntArray:
+    """Parts that are still small, with no edges to others, go to the smallest part that has room."""
     left = np.bincount(merged)
     for p in np.flatnonzero(left < config.n_min).tolist():
         others = [q for q in range(len(left)) if q != p and left[q] > 0 and left[q] + left[p] <= config.n_max]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
+from kedge.linalg import row_index
 from kedge.types import IntArray
-
-__all__ = ["louvain"]
 
 
 def louvain(adjacency: csr_array, seed: int) -> IntArray:
@@ -20,7 +19,7 @@ def louvain(adjacency: csr_array, seed: int) -> IntArray:
     n = adjacency.shape[0]
     if adjacency.nnz == 0:
         return np.arange(n)
-    rows = np.repeat(np.arange(n), np.diff(adjacency.indptr))
+    rows = row_index(adjacency)
     upper = rows < adjacency.indices
     ends = (rows[upper].astype(np.uint64), adjacency.indices[upper].astype(np.uint64))
     threads = networkit.getMaxNumberOfThreads()

@@ -1,11 +1,11 @@
-"""What parts have in common beyond their own accounts, so that their spaces can be laid over each other.
+"""What parts have in common beyond their own accounts, so that their vectors can be brought into one space.
 
-`border` (default): a sketch of the whole network does that (see kedge.embedding.sketch); a part's guests are the N
-accounts outside with most edges into it, with these edges only. The other two have N shared accounts in every part, for
-Eq. 12. `paper`: the N accounts of highest degree with all their edges. In heavy-tailed networks these are one dense
-core, which is then copied into every part and trained again there. `bridges`: the N accounts whose neighbours lie in
-most parts; where two of them are guests in a part, only the edges that one of them counts among its `shared_edges`
-rarest.
+- `border` (default): a sketch of the whole network (kedge.embedding.sketch); a part's halo accounts are the N accounts
+  outside with most edges into it, with these edges only.
+- `paper`: N shared accounts in every part, for Eq. 12: those of highest degree with all their edges. In heavy-tailed
+  networks these are one dense core, which is then copied into every part and trained again there.
+- `bridges`: the N accounts whose neighbours are in most parts; of the edges between two shared accounts outside their
+  own parts only those that are among the `shared_edges` rarest of one of them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import PartitionConfig
-from kedge.errors import KedgeError
-from kedge.types import IntArray, Network, Parts
-
-__all__ = ["choose_guests", "choose_shared", "part_adjacency"]
+from kedge.linalg import row_index, with_data
+from kedge.types import IntArray, KedgeError, Network, Parts
 
 
 def choose_shared(network: Network, part: IntArray, config: PartitionConfig, anchors: IntArray) -> IntArray:
@@ -43,14 +41,14 @@ def choose_shared(network: Network, part: IntArray, config: PartitionConfig, anc
 
 
 def _parts_touched(network: Network, part: IntArray) -> IntArray:
-    rows = np.repeat(np.arange(network.n), network.degrees)
+    rows = row_index(network.adjacency)
     shape = (network.n, int(part.max()) + 1)
     touched = csr_array((np.ones(len(rows)), (rows, part[network.adjacency.indices])), shape=shape)
     touched.sum_duplicates()
     return np.diff(touched.indptr)
 
 
-def choose_guests(
+def choose_halo(
     network: Network, members: IntArray, config: PartitionConfig, anchors: IntArray | None = None
 ) -> IntArray:
     """The N accounts outside with most edges into a part, ascending; among equals those with fewer edges elsewhere."""
@@ -65,27 +63,27 @@ def choose_guests(
 def part_adjacency(
     network: Network, parts: Parts, p: int, config: PartitionConfig, anchors: IntArray | None = None
 ) -> tuple[IntArray, csr_array]:
-    """The accounts of part p, members, shared and guests, ascending, and the edges to train on among them."""
+    """The accounts of part p, members, shared and halo accounts, ascending, and the edges to train on among them."""
     if config.shared_by == "border":
         members = parts.members(p)
-        accounts = np.union1d(members, choose_guests(network, members, config, anchors))
+        accounts = np.union1d(members, choose_halo(network, members, config, anchors))
         inside = csr_array(network.adjacency[accounts][:, accounts])
         at_home = parts.part[accounts] == p
-        rows = np.repeat(np.arange(len(accounts)), np.diff(inside.indptr))
+        rows = row_index(inside)
         keep = at_home[rows] | at_home[inside.indices]
-        kept = csr_array((inside.data * keep, inside.indices, inside.indptr), shape=inside.shape)
+        kept = with_data(inside, inside.data * keep)
         kept.eliminate_zeros()
         return accounts, kept
     accounts = np.union1d(parts.members(p), parts.shared)
     inside = csr_array(network.adjacency[accounts][:, accounts])
     if config.shared_by == "paper" or len(parts.shared) == 0:
         return accounts, inside
-    guest = np.isin(accounts, parts.shared) & (parts.part[accounts] != p)
-    rows = np.repeat(np.arange(len(accounts)), np.diff(inside.indptr))
-    both = guest[rows] & guest[inside.indices]
+    halo = np.isin(accounts, parts.shared) & (parts.part[accounts] != p)
+    rows = row_index(inside)
+    both = halo[rows] & halo[inside.indices]
     keep = ~both
     candidates = np.flatnonzero(both)
-    # The rarest edges of an account are those to its least connected neighbours: they say most about its place.
+    # The rarest edges of an account are those to its least connected neighbours: they distinguish it best.
     order = np.lexsort(
         (inside.indices[candidates], network.degrees[accounts[inside.indices[candidates]]], rows[candidates])
     )
@@ -94,7 +92,7 @@ def part_adjacency(
     place = np.arange(len(ranked)) - np.searchsorted(owner, owner)
     chosen = ranked[place < config.shared_edges]
     keep[chosen] = True
-    kept = csr_array((inside.data * keep, inside.indices, inside.indptr), shape=inside.shape)
+    kept = with_data(inside, inside.data * keep)
     kept.eliminate_zeros()
     # An edge chosen by either end counts for both.
     return accounts, csr_array(kept.maximum(kept.T))

@@ -1,7 +1,7 @@
 """Bringing vectors into one space: the parts of a network (phase 1, Eq. 12), then two networks (phase 2, Eq. 11)."""
 
-from kedge.reconcile.parts import PartVectors, Reconciled, lay_on_sketch, reconcile_parts
-from kedge.reconcile.projection import RIDGES, Projection, choose_ridge, lay_over, project
+from kedge.reconcile.parts import PartVectors, Reconciled, reconcile_parts, refine_boundary, rotate_onto_sketch
+from kedge.reconcile.projection import RIDGES, Projection, choose_ridge, project, project_onto
 
 __all__ = [
     "RIDGES",
@@ -9,8 +9,9 @@ __all__ = [
     "Projection",
     "Reconciled",
     "choose_ridge",
-    "lay_on_sketch",
-    "lay_over",
     "project",
+    "project_onto",
     "reconcile_parts",
+    "refine_boundary",
+    "rotate_onto_sketch",
 ]

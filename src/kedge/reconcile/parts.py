@@ -1,9 +1,9 @@
-"""Phase 1 (Eq. 12): lay the spaces of a network's parts over each other, by the accounts that all of them share.
+"""Phase 1 (Eq. 12): the vectors of a network's parts in one space, by the accounts that all of them share.
 
     maximise Σ_p Σ_{i shared} log σ( (x_i^(p) R_p) · x_i^(1) )
 
 As printed it grows without bound with R. `procrustes` (default): the rotation R_p nearest to the reference, in closed
-form, once to the reference part and then twice to the mean of all, so that no one part's noise is everybody's measure.
+form, once to the reference part and then twice to the mean of all, so that the noise of one part is not the reference.
 `paper`: the printed objective over matrices of the norm of a rotation, by projected gradient ascent.
 
 Where there is a sketch of the whole network, it is the reference, and every account of a part is shared with it.
@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from kedge.types import FloatArray, IntArray
+from kedge.linalg import normalise, row_index
+from kedge.types import FloatArray, IntArray, Network
 
-__all__ = ["PartVectors", "Reconciled", "lay_on_sketch", "paper_map", "procrustes_map", "reconcile_parts"]
-
-_MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors stay near 0.7 after rotation
+_MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors have about 0.7 after rotation
 _PAPER_STEPS: Final = 200
 
 How = Literal["procrustes", "paper"]
@@ -29,7 +29,7 @@ How = Literal["procrustes", "paper"]
 
 @dataclass(frozen=True)
 class PartVectors:
-    """What one part learnt: its accounts, their vectors [k, d], and each one's number of edges inside the part."""
+    """One trained part: its accounts, their vectors [k, d], and each one's number of edges inside the part."""
 
     accounts: IntArray
     vectors: FloatArray
@@ -78,8 +78,8 @@ def reconcile_parts(
 ) -> Reconciled:
     """One space for all parts; `home[v]` is the part of account v.
 
-    The reference is the largest part. An account in several parts gets the mean of its laid-over vectors, each
-    weighed by the number of edges it was learnt from.
+    The reference is the largest part. An account in several parts gets the mean of its rotated vectors, each weighed
+    by its number of edges in that part.
     """
     d = parts[0].vectors.shape[1]
     n = len(home)
@@ -88,16 +88,16 @@ def reconcile_parts(
         whole[parts[0].accounts] = parts[0].vectors
         return Reconciled(whole, np.zeros(1), ())
     places = [np.searchsorted(part.accounts, shared) for part in parts]
-    seen = [part.vectors[place] for part, place in zip(parts, places, strict=True)]
+    common = [part.vectors[place] for part, place in zip(parts, places, strict=True)]
     reference = int(np.argmax([len(part.accounts) for part in parts]))
     fit = _FITS[how]
-    target = seen[reference]
-    maps = [np.eye(d) if p == reference else fit(X, target) for p, X in enumerate(seen)]
+    target = common[reference]
+    maps = [np.eye(d) if p == reference else fit(X, target) for p, X in enumerate(common)]
     if how == "procrustes" and len(shared):
         for _ in range(2):
-            target = np.mean([_of_norm_one(X @ R) for X, R in zip(seen, maps, strict=True)], axis=0)
-            maps = [procrustes_map(X, target) for X in seen]
-    residuals = _residuals([_of_norm_one(X @ R) for X, R in zip(seen, maps, strict=True)])
+            target = np.mean([_of_norm_one(X @ R) for X, R in zip(common, maps, strict=True)], axis=0)
+            maps = [procrustes_map(X, target) for X in common]
+    residuals = _residuals([_of_norm_one(X @ R) for X, R in zip(common, maps, strict=True)])
     total, weight = np.zeros((n, d)), np.zeros(n)
     for part, R in zip(parts, maps, strict=True):
         trust = np.maximum(part.degrees, 1e-3)
@@ -107,10 +107,10 @@ def reconcile_parts(
     return Reconciled(vectors, residuals, _misfits(parts, residuals))
 
 
-def lay_on_sketch(
+def rotate_onto_sketch(
     parts: Sequence[PartVectors], home: IntArray, sketch: FloatArray, how: How = "procrustes"
 ) -> Reconciled:
-    """Each part's own accounts moved onto their rows of the sketch [n, d]; guests are left to their own parts.
+    """Each part's own accounts rotated onto their rows of the sketch [n, d]; halo accounts count in their own parts.
 
     `procrustes`: argmin over orthogonal R_p of Σ_{v in p} |x_v R_p - s_v|². A residual is
     1 - the correlation after that.
@@ -134,12 +134,32 @@ def _misfits(parts: Sequence[PartVectors], residuals: FloatArray) -> tuple[str, 
 
 
 def _of_norm_one(X: FloatArray) -> FloatArray:
-    """So that a part with long vectors is not louder than the others."""
+    """So that a part with long vectors does not count for more than the others."""
     return X / max(float(np.linalg.norm(X)), 1e-12)
 
 
 def _residuals(moved: Sequence[FloatArray]) -> FloatArray:
-    """1 - the correlation of each part's shared vectors with the mean of the other parts'; 1: they have nothing in
-    common."""
+    """1 - the correlation of each part's shared vectors with the mean of the other parts'; 1: they are unrelated."""
     total = np.sum(moved, axis=0)
     return np.array([1 - float((X * _of_norm_one(total - X)).sum()) for X in moved])
+
+
+def refine_boundary(network: Network, part: IntArray, X: FloatArray, steps: int) -> FloatArray:
+    """x_v <- (1 - λ_v) x_v + λ_v · mean of x over v's neighbours in other parts, λ_v = half their share; repeated.
+
+    The paper does not use the edges between parts. Each account moves towards the mean of its neighbours in other
+    parts, the more the larger their share among its edges.
+    """
+    if steps == 0 or len(part) == 0 or part.max() == 0:
+        return X
+    adjacency = network.adjacency
+    rows = row_index(network.adjacency)
+    outside = part[rows] != part[adjacency.indices]
+    ends = (rows[outside], adjacency.indices[outside])
+    crossing = csr_array((np.ones(len(ends[0]), np.float32), ends), shape=adjacency.shape)
+    count = np.diff(crossing.indptr)
+    pull = (0.5 * count / np.maximum(network.degrees, 1)).astype(np.float32)[:, None]
+    mean = normalise(crossing, rows=1)
+    for _ in range(steps):
+        X = (1 - pull) * X + pull * (mean @ X)
+    return X

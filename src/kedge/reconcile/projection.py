@@ -1,4 +1,4 @@
-"""Bringing embeddings into one space: the projection by anchors (Eq. 11), solved instead of trained."""
+"""Two networks in one space: the projection by anchors (Eq. 11), solved in closed form instead of trained."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kedge.errors import KedgeError
-from kedge.linalg import unit_rows
-from kedge.types import FloatArray, IntArray, as_pairs
-
-__all__ = ["RIDGES", "Projection", "choose_ridge", "lay_over", "project"]
+from kedge.linalg import rank_in_rows, unit_rows
+from kedge.types import FloatArray, IntArray, KedgeError, as_pairs
 
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
-_FEWEST = 10  # with fewer anchors nothing can be split off; the strongest sensible ridge is the safe one
+_FEWEST = 10  # with fewer anchors none are split off for validation, and the ridge is 1; unmeasured
 
 
 @dataclass(frozen=True)
@@ -51,29 +48,27 @@ def project(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float = 1.
     return Projection(Gamma.astype(np.float32), (middle_1 - middle_2 @ Gamma).astype(np.float32))
 
 
-def lay_over(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float) -> FloatArray:
-    """X2 in the space of X1 (Eq. 11); an account that has learnt nothing stands nowhere, not where the bias points."""
+def project_onto(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float) -> FloatArray:
+    """X2 in the space of X1 (Eq. 11); an account whose vector is 0 stays at 0 instead of moving to the bias."""
     moved = project(X1, X2, anchors, ridge)(X2)
     moved[~X2.any(axis=1)] = 0.0
     return moved
 
 
 def choose_ridge(X1: FloatArray, X2: FloatArray, anchors: IntArray, rng: np.random.Generator) -> float:
-    """The ridge of `RIDGES` whose projection best ranks the partners of a fifth of the anchors, from the other four.
+    """The ridge of `RIDGES` whose projection best ranks the partners of a fifth of the anchors, fitted on the others.
 
-    The mean reciprocal rank among the held accounts' true partners, by cosine; equal ones take the stronger ridge.
+    The mean reciprocal rank among the partners of these validation anchors, by cosine; ties take the stronger ridge.
     """
     pairs = as_pairs(anchors)
     if len(pairs) < _FEWEST:
         return 1.0
     order = rng.permutation(len(pairs))
-    held, known = pairs[order[: len(pairs) // 5]], pairs[order[len(pairs) // 5 :]]
-    right = unit_rows(X1[held[:, 0]].astype(np.float32))
+    validation, known = pairs[order[: len(pairs) // 5]], pairs[order[len(pairs) // 5 :]]
+    right = unit_rows(X1[validation[:, 0]].astype(np.float32))
     best = (-1.0, 1.0)
     for ridge in RIDGES:
-        moved = unit_rows(project(X1, X2, known, ridge)(X2[held[:, 1]]).astype(np.float32))
+        moved = unit_rows(project(X1, X2, known, ridge)(X2[validation[:, 1]]).astype(np.float32))
         scores = moved @ right.T
-        own = np.diag(scores)[:, None]
-        rank = 1 + (scores > own).sum(axis=1) + ((scores == own).sum(axis=1) - 1) / 2
-        best = max(best, (float((1 / rank).mean()), ridge))
+        best = max(best, (float((1 / rank_in_rows(scores, np.diag(scores))).mean()), ridge))
     return best[1]

@@ -1,4 +1,4 @@
-"""The report: a pure function from a run's contents to one self-contained HTML page, and its figures one by one."""
+"""The report: a pure function from a run's contents to one self-contained HTML page, and its figures as files."""
 
 from kedge.report.figure import Figure
 from kedge.report.page import build_report, report_figures

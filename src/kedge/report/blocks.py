@@ -1,4 +1,4 @@
-"""Blocks that every section is built from: tables, figures with legend and table twin, and the small signs."""
+"""Blocks of the sections: tables, figures with their legend and table, and small signs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from kedge.report.figure import Figure, Key
 from kedge.report.markup import Child, Markup, join, number, tag
 
-__all__ = ["data_table", "definitions", "figure_card", "key_sign", "logo", "meter", "share_bar"]
-
 
 def data_table(columns: Sequence[Child], rows: Sequence[Sequence[Child]], caption: str, **attributes: str) -> Markup:
-    """A table with a header row; its caption is for those who listen."""
+    """A table with a header row; its caption is for screen readers."""
     head = tag("tr", *(tag("th", name, scope="col") for name in columns))
     body = [tag("tr", *(tag("td", cell) for cell in row)) for row in rows]
     return tag("table", tag("thead", head), tag("tbody", *body), class_="data", aria_label=caption, **attributes)
@@ -40,7 +38,7 @@ def key_sign(key: Key) -> Markup:
 
 
 def legend(figure: Figure) -> Markup | None:
-    """The legend of a figure, or nothing where there is nothing to tell apart."""
+    """The legend of a figure, or nothing where there is one series only."""
     if not figure.legend:
         return None
     items = [
@@ -50,8 +48,8 @@ def legend(figure: Figure) -> Markup | None:
     return tag("ul", *items, class_="legend")
 
 
-def twin(figure: Figure) -> Markup:
-    """The figure's numbers, for those who cannot see it and those who want them exactly."""
+def number_table(figure: Figure) -> Markup:
+    """The figure's numbers as a table, for those who cannot see it or need them exactly."""
     table = data_table(figure.columns, figure.rows, figure.title)
     # Focusable, since what scrolls must scroll by keyboard too.
     box = tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"Numbers: {figure.title}")
@@ -66,7 +64,7 @@ def figure_card(figure: Figure) -> Markup:
         tag("figcaption", figure.caption),
         legend(figure),
         figure.chart,
-        twin(figure),
+        number_table(figure),
         class_="card",
         id=f"figure-{figure.name}",
     )
@@ -102,7 +100,7 @@ def share_bar(parts: Sequence[tuple[str, str, int]], description: str) -> Markup
 
 
 def meter(share: float, colour: str) -> Markup:
-    """A small bar beside a probability; the number says the same."""
+    """A small bar next to a probability, which is also there as a number."""
     bar = tag("rect", class_=f"bar {colour}", x=0, y=0, width=number(100 * share), height=7)
     return tag("svg", bar, class_="meter optional", viewBox="0 0 100 7", preserveAspectRatio="none", aria_hidden="true")
 

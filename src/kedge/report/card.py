@@ -1,4 +1,4 @@
-"""The linkage card: what went in, how it was asked, by which versions, what it may be used for and where it ends."""
+"""The linkage card: inputs, settings, versions, intended use and limits."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from kedge.report.blocks import data_table, definitions
-from kedge.report.gather import Facts
+from kedge.report.facts import Facts
 from kedge.report.markup import Child, Markup, join, name_of, tag
-
-__all__ = ["linkage_card"]
 
 _MAY = (
     "Make a shortlist that a person checks, above all the pairs marked for review.",
     "Count and compare on average: how many accounts two networks share, how well a method does.",
-    "Only with networks that you may hold and link: consent, contract, law or an ethics board says so.",
+    "Link networks that you are allowed to store and link: by consent, contract, law or an ethics board.",
 )
 _MUST_NOT = (
-    "Be the only ground for a decision about a person. A match is a probability, not an identity.",
+    "Decide about a person on this basis alone. A match is a probability, not an identity.",
     "Unmask people who keep two accounts apart on purpose.",
-    "Speak about accounts, times or platforms that are not in these files.",
+    "Draw conclusions about accounts, times or platforms that are not in these files.",
 )
 
 
@@ -27,12 +25,12 @@ def linkage_card(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     """The whole card."""
     uses = tag(
         "div",
-        tag("h3", "Who may use it for what"),
+        tag("h3", "Intended use"),
         tag(
             "div",
-            tag("div", tag("strong", "It may"), _list(_MAY)),
-            tag("div", tag("strong", "It must not"), _list(_MUST_NOT)),
-            tag("div", tag("strong", "Its limits"), _list(_limits(facts))),
+            tag("div", tag("strong", "Use it to"), _list(_MAY)),
+            tag("div", tag("strong", "Do not use it to"), _list(_MUST_NOT)),
+            tag("div", tag("strong", "Limits"), _list(_limits(facts))),
             class_="uses",
         ),
         class_="card",
@@ -53,16 +51,16 @@ def _list(lines: tuple[str, ...]) -> Markup:
 
 
 def _limits(facts: Facts) -> tuple[str, ...]:
-    held = facts.held_out.pairs
+    anchors = facts.validation.pairs
     return (
-        f"Probabilities are learnt from {held:,} hidden anchors. Where the other accounts are unlike them (younger, "
-        "quieter, less connected), the probabilities are off."
-        if held
-        else "No anchor could be hidden, so the probabilities are a guess.",
-        "Hidden anchors all have a counterpart. Precision measured on them does not see matches made of accounts that "
+        f"Probabilities are calibrated on {anchors:,} validation anchors. Where other accounts differ from them "
+        "(newer, less active, fewer neighbours), the probabilities are off."
+        if anchors
+        else "No anchor could be used for validation, so the probabilities are a guess.",
+        "Validation anchors all have a counterpart. Precision measured on them does not count matches of accounts that "
         "have none; the mean probability of the matches does.",
-        "Only who knows whom is looked at. Two accounts with the same neighbours cannot be told apart.",
-        "This page holds account ids: treat it as personal data.",
+        "Only the structure of the networks is used. Two accounts with the same neighbours cannot be distinguished.",
+        "This page contains account ids: treat it as personal data.",
     )
 
 
@@ -88,9 +86,7 @@ def _inputs(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     if facts.test is not None:
         unknown = facts.test["unknown"]
         words = f"{facts.test['test_pairs']:,} held-out pairs, for evaluation only"
-        blocks.append(
-            ("test", f"{words}; {unknown:,} of them name an account that is in no edge" if unknown else words)
-        )
+        blocks.append(("test", f"{words}; {unknown:,} of them name an account without edges" if unknown else words))
     return tag("div", tag("h3", "Inputs"), definitions(blocks), class_="card")
 
 
@@ -116,7 +112,7 @@ def _made_by(manifest: Mapping[str, Any]) -> Markup:
     versions = ", ".join(f"{name} {version}" for name, version in manifest["versions"].items())
     lines: list[tuple[str, Child]] = [
         ("run", tag("code", str(manifest["run_id"]))),
-        ("made", str(manifest["created"]).replace("T", " ").replace("Z", " UTC")),
+        ("created", str(manifest["created"]).replace("T", " ").replace("Z", " UTC")),
         ("versions", versions),
     ]
     return tag("div", tag("h3", "Provenance"), definitions(lines), class_="card")

@@ -1,12 +1,10 @@
-"""What a figure is: a chart, a legend, a caption in plain words and the same numbers as a table."""
+"""What a figure is: a chart, a legend, a caption and the same numbers as a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from kedge.report.markup import Markup
-
-__all__ = ["Figure", "Key", "percent", "threshold_text"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart and all that it takes to read it without seeing it."""
+    """A chart and all that is needed to read it without seeing it."""
 
     name: str
     title: str

@@ -1,21 +1,26 @@
-"""The figures of a report: what was decided, how far to trust it, where it is right and where not."""
+"""The figures of a report: decisions, reliability, errors by degree and community, training, time and memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from kedge.report.bars import Series, grouped_bars, stacked_shares
+from kedge.report.axes import Labels, round_ticks
+from kedge.report.charts import (
+    Line,
+    Series,
+    decision_histogram,
+    grouped_bars,
+    horizontal_bars,
+    line_chart,
+    mirrored_histogram,
+    reliability_chart,
+    stacked_shares,
+    threshold_chart,
+)
+from kedge.report.facts import Facts
 from kedge.report.figure import Figure, Key, percent, threshold_text
-from kedge.report.gather import Facts
-from kedge.report.histograms import decision_histogram, mirrored_histogram
-from kedge.report.lines import Line, line_chart
-from kedge.report.process_figures import memory_figure, parts_figure, seconds_figure, training_figures
-from kedge.report.reliability import reliability_chart
-from kedge.report.scales import Plot
 from kedge.types import DECISIONS
-
-__all__ = ["draw_figures"]
 
 _OUTCOME_COLOURS: Final = {
     "right match": "match",
@@ -24,13 +29,14 @@ _OUTCOME_COLOURS: Final = {
     "wrong, in review": "third",
     "no match": "none",
 }
+_DECISION_COLOURS: Final = {"match": "match", "review": "review", "no match": "none"}
 
 
 def draw_figures(facts: Facts) -> dict[str, Figure]:
     """Every figure that this run has numbers for, by name, in the order of the page."""
     drawn = [_thresholds(facts), _assigned(facts)]
-    if facts.held_out.reliability or facts.test:
-        drawn += [_reliability(facts), _held_out_histogram(facts)]
+    if facts.validation.reliability or facts.test:
+        drawn += [_reliability(facts), _right_and_wrong(facts)]
     if facts.metrics is not None:
         drawn.append(_hits(facts.metrics))
     if facts.test is not None:
@@ -39,220 +45,253 @@ def draw_figures(facts: Facts) -> dict[str, Figure]:
             drawn.append(_outcomes_by_community(facts.test))
     drawn.append(_decisions_by_degree(facts))
     if facts.training:
-        drawn += training_figures(facts.training)
+        drawn += [_training(quantity, curves) for quantity, curves in facts.training["curves"].items() if _long(curves)]
     if facts.parts:
-        drawn.append(parts_figure(facts.parts))
-    drawn += [seconds_figure(facts), memory_figure(facts)]
+        drawn.append(_parts(facts.parts))
+    drawn += [_seconds(facts), _memory(facts)]
     return {figure.name: figure for figure in drawn}
 
 
 def _thresholds(facts: Facts) -> Figure:
-    held, test = facts.held_out_curve, facts.test_curve
-    lines = [
-        Line("precision", held.precision, "precision", marks="circle", key="held_out_curve.precision"),
-        Line("recall", held.recall, "recall", marks="square", key="held_out_curve.recall"),
+    curves = [("validation_curve", "", facts.validation_curve)]
+    if facts.test_curve is not None:
+        curves.append(("test_curve", ", test pairs", facts.test_curve))
+    lines, legend, columns = [], [], ["threshold", "matches", "review"]
+    for name, of, curve in curves:
+        for quantity, shape in (("precision", "circle"), ("recall", "square")):
+            values = getattr(curve, quantity)
+            lines.append(Line(quantity, values, quantity, bool(of), "" if of else shape, f"{name}.{quantity}"))
+            sign = "dashed" if of else "line" if shape == "circle" else "line-square"
+            legend.append(Key(f"{quantity}{of}", quantity, sign))
+            columns.append(f"{quantity}{of}")
+    rows = [
+        (
+            threshold_text(t),
+            f"{facts.matches[i]:,}",
+            f"{facts.review[i]:,}",
+            *(percent(share) for _, _, curve in curves for share in (curve.precision[i], curve.recall[i])),
+        )
+        for i, t in enumerate(facts.thresholds)
+        if round(t * 100) % 5 == 0 or t == facts.threshold
     ]
-    legend = [Key("precision", "precision", "line"), Key("recall", "recall", "line-square")]
-    columns = ["threshold", "matches", "review", "precision", "recall"]
-    if test is not None:
-        lines += [
-            Line("precision, test", test.precision, "precision", dashed=True, key="test_curve.precision"),
-            Line("recall, test", test.recall, "recall", dashed=True, key="test_curve.recall"),
-        ]
-        legend += [Key("precision, test pairs", "precision", "dashed"), Key("recall, test pairs", "recall", "dashed")]
-        columns += ["precision, test", "recall, test"]
-    rows = []
-    for i, t in enumerate(facts.thresholds):
-        if round(t * 100) % 5 == 0 or t == facts.threshold:
-            row = [threshold_text(t), f"{facts.matches[i]:,}", f"{facts.review[i]:,}"]
-            row += [percent(held.precision[i]), percent(held.recall[i])]
-            row += [percent(test.precision[i]), percent(test.recall[i])] if test is not None else []
-            rows.append(tuple(row))
-    at = facts.thresholds.index(facts.threshold)
+    at, shown = facts.thresholds.index(facts.threshold), facts.validation_curve
     words = (
-        f"At the run's threshold {threshold_text(facts.threshold)}: precision {percent(held.precision[at])}, "
-        f"recall {percent(held.recall[at])} on held-out anchors."
+        f"At the run's threshold {threshold_text(facts.threshold)}: precision {percent(shown.precision[at])}, "
+        f"recall {percent(shown.recall[at])} on validation anchors."
     )
-    chart = line_chart(
-        "Precision and recall by threshold",
-        words,
-        facts.thresholds,
-        lines,
-        x_ticks=(0, 0.2, 0.4, 0.6, 0.8, 1.0),
-        x_words="threshold",
-        y_words="share",
-        y_ticks=(0, 0.25, 0.5, 0.75, 1.0),
-        y_label=lambda t: f"{100 * t:.0f}%",
-        guide=facts.threshold,
-        plot=Plot(width=600, left=56, height=310),
-    )
+    labels = Labels("Precision and recall by threshold", words, "threshold", "share")
+    chart = threshold_chart(labels, facts.thresholds, lines, facts.threshold)
     caption = "Precision: share of the matches that are right. Recall: share of the true pairs that become a match."
-    return Figure(
-        "thresholds", "Precision and recall by threshold", caption, chart, tuple(legend), tuple(columns), tuple(rows)
-    )
+    return Figure("thresholds", labels.title, caption, chart, tuple(legend), tuple(columns), tuple(rows))
 
 
 def _assigned(facts: Facts) -> Figure:
     counts = facts.assigned_histogram
-    chart = decision_histogram(
+    labels = Labels(
         "Assigned pairs by probability",
         f"{sum(counts):,} pairs; those from {threshold_text(facts.threshold)} on are matches.",
-        counts,
-        facts.threshold,
-        min(facts.review_from, facts.threshold),
-        Plot(width=600, left=56, height=170),
+        "probability of the pair",
+        "assigned pairs (square-root scale)",
     )
-    legend = (Key("match", "match"), Key("review", "review"), Key("no match", "none"))
-    rows = _merged(counts, 10)
-    caption = "Every account gets at most one partner; this is how sure kedge is of these pairs."
-    return Figure("assigned", "Assigned pairs by probability", caption, chart, legend, ("probability", "pairs"), rows)
-
-
-def _merged(counts: Sequence[int], bins: int) -> tuple[tuple[str, ...], ...]:
-    width = len(counts) // bins
-    return tuple(
-        (f"{b / bins:g} to {(b + 1) / bins:g}", f"{sum(counts[b * width : (b + 1) * width]):,}") for b in range(bins)
-    )
+    chart = decision_histogram(labels, counts, facts.threshold, min(facts.review_from, facts.threshold))
+    legend = tuple(Key(decision, colour) for decision, colour in _DECISION_COLOURS.items())
+    step = len(counts) // 10
+    rows = tuple((f"{b / 10:g} to {(b + 1) / 10:g}", f"{sum(counts[b * step :][:step]):,}") for b in range(10))
+    caption = "Each account is assigned to one other at most; this shows how probable these pairs are."
+    return Figure("assigned", labels.title, caption, chart, legend, ("probability", "pairs"), rows)
 
 
 def _reliability(facts: Facts) -> Figure:
-    test = facts.test["reliability"] if facts.test is not None else None
-    legend = [Key("held-out anchors", "precision", "circle")]
-    if test is not None:
+    test = facts.test["reliability"] if facts.test is not None else ()
+    legend = [Key("validation anchors", "precision", "circle")]
+    if facts.test is not None:
         legend.append(Key("test pairs", "recall", "square"))
     legend.append(Key("ideal", "diagonal", "diagonal"))
-    rows = [
-        (words, f"{row['said']:.3f}", f"{row['right'] / row['pairs']:.3f}", f"{row['pairs']:,}")
-        for words, part in (("held-out anchors", facts.held_out.reliability), ("test pairs", test or ()))
+    rows = tuple(
+        (words, f"{row['predicted']:.3f}", f"{row['right'] / row['pairs']:.3f}", f"{row['pairs']:,}")
+        for words, part in (("validation anchors", facts.validation.reliability), ("test pairs", test))
         for row in part
-    ]
-    errors = [f"{facts.held_out.ece:.3f} on held-out anchors"] if facts.held_out.ece is not None else []
+    )
+    errors = [f"{facts.validation.ece:.3f} on validation anchors"] if facts.validation.ece is not None else []
     if facts.metrics is not None and facts.metrics["ece"] is not None:
         errors.append(f"{facts.metrics['ece']:.3f} on test pairs")
-    words = f"Calibration error (ECE, 15 bins): {' and '.join(errors)}. " if errors else ""
-    chart = reliability_chart("Reliability", words, facts.held_out.reliability, test)
+    words = f"Expected calibration error (15 bins): {' and '.join(errors)}. " if errors else ""
+    labels = Labels(
+        "Predicted probability and share that is right", words, "predicted probability", "share that is right"
+    )
+    chart = reliability_chart(labels, facts.validation.reliability, test)
     caption = (
-        f"On the diagonal, 0.8 means right 8 times in 10; below it kedge is too sure, above it too careful. {words}"
-        "Best candidate of each account, given that it has a counterpart."
+        "On the diagonal, pairs with probability 0.8 are right 8 times in 10. Below it the probabilities are too high, "
+        f"above it too low. {words}Best candidate of each account, given that it has a counterpart."
     )
-    columns = ("pairs of", "said", "right", "pairs")
-    return Figure(
-        "reliability", "Do the probabilities mean what they say?", caption, chart, tuple(legend), columns, tuple(rows)
-    )
+    columns = ("pairs of", "predicted", "right", "pairs")
+    return Figure("reliability", "Are the probabilities right?", caption, chart, tuple(legend), columns, rows)
 
 
-def _held_out_histogram(facts: Facts) -> Figure:
-    # Test pairs are more, and no part of the fit saw them: where there are any, they are shown.
-    held: Any = (
-        facts.test["histogram"] if facts.test else {"right": facts.held_out.right, "wrong": facts.held_out.wrong}
-    )
-    source = "test pairs" if facts.test else "held-out anchors"
-    right, wrong = held["right"], held["wrong"]
+def _right_and_wrong(facts: Facts) -> Figure:
+    # Test pairs are more, and no part of the fit used them: where there are any, they are shown.
+    counts = facts.test["histogram"] if facts.test else facts.validation.histogram
+    source = "test pairs" if facts.test else "validation anchors"
+    right, wrong = counts["right"], counts["wrong"]
     bins = len(right)
-    title = "How well do probabilities part right from wrong?"
     words = f"Best candidates of {source}: {sum(right):,} right, {sum(wrong):,} wrong."
-    chart = mirrored_histogram(title, words, right, wrong)
+    labels = Labels(
+        "Do the probabilities separate right from wrong?",
+        words,
+        "predicted probability",
+        "pairs: right above, wrong below (square-root scale)",
+    )
     rows = tuple(
         (f"{i / bins:.2f} to {(i + 1) / bins:.2f}", f"{a:,}", f"{b:,}")
         for i, (a, b) in enumerate(zip(right, wrong, strict=True))
     )
-    caption = f"{words} The farther apart the two heaps, the better."
+    chart = mirrored_histogram(labels, right, wrong)
+    caption = f"{words} The further right pairs are to the right and wrong ones to the left, the better."
     legend = (Key("right", "good"), Key("wrong", "bad"))
-    return Figure("histogram", title, caption, chart, legend, ("probability", "right", "wrong"), rows)
+    return Figure("histogram", labels.title, caption, chart, legend, ("probability", "right", "wrong"), rows)
 
 
 def _hits(metrics: Mapping[str, Any]) -> Figure:
-    forth, back = metrics["left_to_right"], metrics["right_to_left"]
-    ranks = sorted(int(name.removeprefix("hits")) for name in forth if name.startswith("hits"))
-    groups = [str(k) for k in ranks]
-    series = [
-        Series("left to right", [forth[f"hits{k}"] for k in ranks], "left"),
-        Series("right to left", [back[f"hits{k}"] for k in ranks], "right"),
-    ]
-    title = "Is the true partner among the first k?"
+    ways = {"left to right": metrics["left_to_right"], "right to left": metrics["right_to_left"]}
+    first = ways["left to right"]
+    ranks = sorted(int(name.removeprefix("hits")) for name in first if name.startswith("hits"))
+    series = [Series(way, [shares[f"hits{k}"] for k in ranks], way.partition(" ")[0]) for way, shares in ways.items()]
+    mean = ", ".join(f"{shares['mrr']:.3f} {way}" for way, shares in ways.items())
     words = (
-        f"{metrics['test_pairs']:,} test pairs, all accounts of the other side as candidates. "
-        f"Mean reciprocal rank {forth['mrr']:.3f} left to right, {back['mrr']:.3f} right to left."
+        f"{metrics['test_pairs']:,} test pairs, all accounts of the other network as candidates. "
+        f"Mean reciprocal rank {mean}."
     )
-    chart = grouped_bars(
-        title, words, groups, series, x_words="first k candidates (hits@k)", y_words="share of test pairs"
+    labels = Labels(
+        "Is the true partner among the first k?", words, "first k candidates (hits@k)", "share of test pairs"
     )
-    rows = [(f"hits@{k}", percent(forth[f"hits{k}"]), percent(back[f"hits{k}"])) for k in ranks]
-    rows.append(("MRR", f"{forth['mrr']:.3f}", f"{back['mrr']:.3f}"))
-    legend = (Key("left to right", "left"), Key("right to left", "right"))
-    return Figure("hits", title, words, chart, legend, ("", "left to right", "right to left"), tuple(rows))
+    rows = [(f"hits@{k}", *(percent(shares[f"hits{k}"]) for shares in ways.values())) for k in ranks]
+    rows.append(("MRR", *(f"{shares['mrr']:.3f}" for shares in ways.values())))
+    chart = grouped_bars(labels, [str(k) for k in ranks], series)
+    legend = tuple(Key(one.name, one.colour) for one in series)
+    return Figure("hits", labels.title, words, chart, legend, ("", *ways), tuple(rows))
 
 
-def _range(row: Mapping[str, Any]) -> str:
+class _Group(NamedTuple):
+    """One bar: its label, and how many of each kind."""
+
+    label: str
+    counts: Sequence[int]
+
+
+def _stacked(name: str, labels: Labels, colours: Mapping[str, str], groups: Sequence[_Group]) -> Figure:
+    """Each group cut into kinds, by name and colour; counts are in the order of the colours."""
+    series = [
+        Series(kind, [group.counts[i] for group in groups], colour) for i, (kind, colour) in enumerate(colours.items())
+    ]
+    chart = stacked_shares(labels, [group.label for group in groups], series)
+    rows = tuple((group.label, *(f"{n:,}" for n in group.counts)) for group in groups)
+    legend = tuple(Key(kind, colour) for kind, colour in colours.items())
+    return Figure(name, labels.title, labels.description, chart, legend, (labels.x, *colours), rows)
+
+
+def _degrees(row: Mapping[str, Any]) -> str:
     low, high = row["from"], row["to"]
     return f"{low}+" if high is None else f"{low}" if low == high else f"{low}–{high}"
 
 
-def _parts_of(
-    name: str,
-    title: str,
-    caption: str,
-    x_words: str,
-    y_words: str,
-    groups: list[str],
-    words: Sequence[str],
-    colours: Sequence[str],
-    counts: Sequence[Sequence[int]],
-) -> Figure:
-    series = [
-        Series(word, [row[i] for row in counts], colour)
-        for i, (word, colour) in enumerate(zip(words, colours, strict=True))
-    ]
-    chart = stacked_shares(title, caption, groups, series, x_words=x_words, y_words=y_words)
-    rows = tuple((group, *(f"{n:,}" for n in row)) for group, row in zip(groups, counts, strict=True))
-    legend = tuple(Key(one.name, one.colour) for one in series)
-    return Figure(name, title, caption, chart, legend, (x_words, *words), rows)
-
-
 def _outcomes_by_degree(test: Mapping[str, Any], side: str) -> Figure:
-    rows = test["degree"][side]
-    words = test["outcomes"]
-    return _parts_of(
-        f"degree-{side}",
-        f"What became of test pairs, by {side} degree",
-        "Accounts with few neighbours leave little to go by. Below each bar: how many test pairs it stands for.",
+    labels = Labels(
+        f"Outcome of the test pairs, by degree of the {side} account",
+        "Accounts with few neighbours leave little evidence. The number below a bar counts its test pairs.",
         f"neighbours of the {side} account",
         "share of test pairs",
-        [_range(row) for row in rows],
-        words,
-        [_OUTCOME_COLOURS[word] for word in words],
-        [row["counts"] for row in rows],
     )
+    colours = {word: _OUTCOME_COLOURS[word] for word in test["outcomes"]}
+    groups = [_Group(_degrees(row), row["counts"]) for row in test["degree"][side]]
+    return _stacked(f"degree-{side}", labels, colours, groups)
 
 
 def _outcomes_by_community(test: Mapping[str, Any]) -> Figure:
-    rows, words = test["communities"], test["outcomes"]
-    return _parts_of(
-        "communities",
-        "What became of test pairs, by community",
-        "Communities of the left network (label propagation), the largest first; their accounts: "
-        + ", ".join(f"{'rest' if row['others'] else row['place']}: {row['accounts']:,}" for row in rows)
-        + ".",
+    names = ["rest" if row["others"] else str(row["place"]) for row in test["communities"]]
+    sizes = ", ".join(f"{name}: {row['accounts']:,}" for name, row in zip(names, test["communities"], strict=True))
+    labels = Labels(
+        "Outcome of the test pairs, by community",
+        f"Communities of the left network (label propagation), the largest first; accounts in each: {sizes}.",
         "community",
         "share of test pairs",
-        ["rest" if row["others"] else str(row["place"]) for row in rows],
-        words,
-        [_OUTCOME_COLOURS[word] for word in words],
-        [row["counts"] for row in rows],
     )
+    colours = {word: _OUTCOME_COLOURS[word] for word in test["outcomes"]}
+    groups = [_Group(name, row["counts"]) for name, row in zip(names, test["communities"], strict=True)]
+    return _stacked("communities", labels, colours, groups)
 
 
 def _decisions_by_degree(facts: Facts) -> Figure:
-    rows = facts.decisions_by_degree
-    order = [DECISIONS.index(word) for word in ("match", "review", "no match")]
-    return _parts_of(
-        "decisions",
-        "What was decided, by degree",
-        "All left accounts without a known partner. Below each bar: how many accounts it stands for.",
+    labels = Labels(
+        "Decisions by degree",
+        "All left accounts without a known partner. The number below a bar counts its accounts.",
         "neighbours of the left account",
         "share of accounts",
-        [_range(row) for row in rows],
-        ("match", "review", "no match"),
-        ("match", "review", "none"),
-        [[row["counts"][i] for i in order] for row in rows],
     )
+    groups = [
+        _Group(_degrees(row), [row["counts"][DECISIONS.index(word)] for word in _DECISION_COLOURS])
+        for row in facts.decisions_by_degree
+    ]
+    return _stacked("decisions", labels, _DECISION_COLOURS, groups)
+
+
+def _long(curves: Mapping[str, Sequence[float]]) -> bool:
+    return any(len(values) > 1 for values in curves.values())
+
+
+def _training(quantity: str, curves: Mapping[str, Sequence[float]]) -> Figure:
+    """One quantity by step, such as the loss of each network, thinned to what can be seen."""
+    length = max(len(values) for values in curves.values())
+    steps = list(range(0, length, max(1, length // 200)))
+    colours = dict(zip(curves, ("precision", "recall", "third", "good"), strict=False))
+    lines = [
+        Line(name, [curves[name][i] if i < len(curves[name]) else None for i in steps], colour)
+        for name, colour in colours.items()
+    ]
+    last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in curves.items() if values)
+    labels = Labels(f"Training: {quantity}", f"At the last step: {last}.", "step", quantity)
+    chart = line_chart(labels, steps, lines, round_ticks(length))
+    rows = tuple(
+        (str(i), *(f"{values[i]:.4g}" if i < len(values) else "" for values in curves.values()))
+        for i in steps[:: max(1, len(steps) // 20)]
+    )
+    legend = tuple(Key(name, colour, "line") for name, colour in colours.items())
+    return Figure(f"training-{quantity}", labels.title, labels.description, chart, legend, ("step", *curves), rows)
+
+
+def _parts(parts: Mapping[str, Any]) -> Figure:
+    """`{"left": [sizes], "right": [sizes]}`, the largest 40 of each side."""
+    sides = {side: sorted(parts.get(side, ()), reverse=True)[:40] for side in ("left", "right")}
+    most = max(len(sizes) for sizes in sides.values())
+    groups = [str(i + 1) for i in range(most)]
+    series = [
+        Series(side, [sizes[i] if i < len(sizes) else None for i in range(most)], side) for side, sizes in sides.items()
+    ]
+    counted = "; ".join(f"{side}: {len(parts.get(side, ())):,} parts{_worst_fit(parts, side)}" for side in sides)
+    words = ". ".join((f"Parts into which each network was cut for training. {counted}", *parts.get("notes", ())))
+    labels = Labels("Sizes of the parts", words, "part, the largest first", "accounts")
+    chart = grouped_bars(labels, groups, series, shares=False)
+    rows = tuple((group, *(str(one.values[i] or "") for one in series)) for i, group in enumerate(groups))
+    legend = tuple(Key(side, side) for side in sides)
+    return Figure("parts", labels.title, words, chart, legend, ("part", "left", "right"), rows)
+
+
+def _worst_fit(parts: Mapping[str, Any], side: str) -> str:
+    """The largest distance between a projected part and the others (Eq. 12): 0 is an exact fit, 1 none."""
+    residuals = parts.get("residuals", {}).get(side, ())
+    return f", largest misfit {max(residuals):.2f} (0: exact, 1: none)" if len(residuals) > 1 else ""
+
+
+def _seconds(facts: Facts) -> Figure:
+    rows = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
+    caption = f"{sum(value for _, value in rows):,.1f} CPU seconds in all stages, without reading the input."
+    chart = horizontal_bars(Labels("Time by stage", caption), rows, "s", "match", 2)
+    table = tuple((name, f"{value:,.2f}") for name, value in rows)
+    return Figure("seconds", "Time by stage", caption, chart, (), ("stage", "CPU seconds"), table)
+
+
+def _memory(facts: Facts) -> Figure:
+    rows = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
+    caption = "Largest resident memory of the process up to the end of each stage."
+    chart = horizontal_bars(Labels("Memory by stage", caption), rows, "MB", "right", 0)
+    table = tuple((stage["name"], f"{stage['peak_mb']:,.0f}", f"{stage['bytes']:,}") for stage in facts.stages)
+    return Figure("memory", "Memory by stage", caption, chart, (), ("stage", "peak MB", "bytes written"), table)

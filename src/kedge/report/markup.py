@@ -1,6 +1,6 @@
-"""HTML and SVG by function calls: text is escaped because it is text, not because someone remembered to.
+"""HTML and SVG by function calls: all text is escaped.
 
-Why no template language: account ids are other people's words, and here the type checker sees that only `Markup`
+Why no template language: account ids are other people's text, and here the type checker makes sure that only `Markup`
 made by `tag` reaches the page unescaped.
 """
 
@@ -11,8 +11,6 @@ import json
 import unicodedata
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
-
-__all__ = ["Child", "Markup", "data_block", "join", "name_of", "number", "raw_style_or_script", "tag"]
 
 _LONGEST: Final = 120
 # Zero-width joiners are letters of some scripts; these others only hide or reorder what the reader sees.

@@ -1,6 +1,6 @@
-"""The page: sections in their order, one style sheet, one script, the numbers as JSON, and a policy for the rest.
+"""The page: sections in their order, one style sheet, one script, and the numbers as JSON.
 
-The content security policy names the style and the script by their hash: whatever else might get in would not run.
+The content security policy names the style and the script by their hash: nothing else can run.
 """
 
 from __future__ import annotations
@@ -9,34 +9,32 @@ import base64
 import hashlib
 from importlib import resources
 
-from kedge.pipeline import Contents
 from kedge.report.card import linkage_card
+from kedge.report.facts import Facts, gather_facts
 from kedge.report.figure import Figure
 from kedge.report.figures import draw_figures
-from kedge.report.gather import Facts, gather
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, tag
 from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top
+from kedge.store import Contents
 
-__all__ = ["build_report", "look", "report_figures"]
 
-
-def look(name: str) -> str:
+def static(name: str) -> str:
     """One of our own style or script files."""
-    return resources.files("kedge.report").joinpath("look", name).read_text("utf-8")
+    return resources.files("kedge.report").joinpath("static", name).read_text("utf-8")
 
 
 def build_report(contents: Contents) -> str:
     """One self-contained HTML page; the same run gives the same bytes."""
-    facts = gather(contents)
+    facts = gather_facts(contents)
     figures = draw_figures(facts)
     style = (
-        look("light.css")
+        static("light.css")
         # On paper, light: dark ink is not what a printer saves.
-        + f"@media screen and (prefers-color-scheme: dark) {{\n{look('dark.css')}}}\n"
-        + look("chart.css")
-        + look("page.css")
+        + f"@media screen and (prefers-color-scheme: dark) {{\n{static('dark.css')}}}\n"
+        + static("chart.css")
+        + static("page.css")
     )
-    script = look("page.js")
+    script = static("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -62,8 +60,8 @@ def build_report(contents: Contents) -> str:
 
 
 def report_figures(contents: Contents) -> dict[str, Figure]:
-    """The figures of the report by name, for those who want them one by one."""
-    return draw_figures(gather(contents))
+    """The figures of the report by name."""
+    return draw_figures(gather_facts(contents))
 
 
 def _hash(text: str) -> str:
@@ -84,18 +82,30 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             "threshold",
             "Choose a threshold",
             "Threshold",
-            "Move the slider or drag in a chart: a higher threshold makes fewer matches, and surer ones.",
+            "A higher threshold gives fewer and more certain matches. Move the slider, or drag in a chart.",
             explorer(facts, figures["thresholds"], figures["assigned"]),
         ),
-        ("trust", "How far to trust it", "Trust", None, figure_grid(chosen("reliability", "histogram"))),
+        (
+            "trust",
+            "How reliable are the probabilities?",
+            "Reliability",
+            None,
+            figure_grid(chosen("reliability", "histogram")),
+        ),
         (
             "errors",
-            "Where it is right and where not" if tested else "What was decided for whom",
+            "Where matches are right and where not" if tested else "Decisions",
             "Right and wrong" if tested else "Decisions",
             None,
             figure_grid(chosen("hits", "degree", "communities", "decisions")),
         ),
-        ("pairs", "Pairs", "Pairs", None, pair_tables(facts)),
+        (
+            "pairs",
+            "Pairs",
+            "Pairs",
+            "Margin: lead of the score over the best other candidate. Neighbours: of the left and the right account.",
+            pair_tables(facts),
+        ),
         ("training", "Training", "Training", None, figure_grid(chosen("training", "parts"))),
         ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),
         ("card", "Linkage card", "Linkage card", None, linkage_card(facts, contents.manifest)),

@@ -1,16 +1,14 @@
-"""The sections of the page, from headline to tables; the linkage card has a file of its own."""
+"""The sections of the page, from headline to tables; the linkage card is in `card`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, share_bar, twin
+from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, number_table, share_bar
+from kedge.report.facts import Curve, Facts, Row
 from kedge.report.figure import Figure, percent, threshold_text
-from kedge.report.gather import Curve, Facts, Row
 from kedge.report.markup import Child, Markup, join, name_of, tag
-
-__all__ = ["explorer", "figure_grid", "headline", "pair_tables", "section", "top"]
 
 
 def section(identity: str, title: str, lead: str | None, *children: Child) -> Markup:
@@ -25,7 +23,7 @@ def figure_grid(figures: Sequence[Figure]) -> Markup:
 
 
 def top(facts: Facts, manifest: Mapping[str, Any], links: Sequence[tuple[str, str]]) -> Markup:
-    """Name, inputs, the verdict in a sentence or two, warnings, and where to go."""
+    """Name, inputs, a summary in a sentence or two, warnings, and links to the sections."""
     names = [name_of(str(manifest["inputs"][side]["name"])) for side in ("left", "right")]
     title = tag("h1", names[0], tag("span", " ↔ ", class_="with"), names[1])
     made = str(manifest["created"]).partition("T")[0]
@@ -42,30 +40,28 @@ def top(facts: Facts, manifest: Mapping[str, Any], links: Sequence[tuple[str, st
             f" · {made} · method {manifest['config'].get('method')}",
             class_="under",
         ),
-        tag("p", _verdict(facts), class_="lead"),
+        tag("p", _summary(facts), class_="lead"),
         tag("div", *warnings, class_="warn", role="note") if warnings else None,
         tag("nav", *(tag("a", words, href=f"#{identity}") for identity, words in links), aria_label="Sections"),
     )
 
 
-def _verdict(facts: Facts) -> str:
+def _summary(facts: Facts) -> str:
     matches, at = facts.decisions["match"], facts.thresholds.index(facts.threshold)
-    curve = facts.held_out_curve
     if matches == 0:
-        return "No pair was sure enough to be called a match. The pairs to review are the place to look."
+        return "No pair reached the threshold for a match. The pairs to review are the place to start."
     mean = percent(facts.expected_right[at] / max(facts.matches[at], 1))
-    said = f"{matches:,} matches, expected to be right {mean} of the time."
-    if curve.made[at]:
-        said += (
-            f" Of {curve.pairs:,} anchors hidden from the method, {curve.made[at]:,} got a match this sure; "
-            f"{curve.right[at]:,} of these ({percent(curve.precision[at])}) were right."
-        )
-    test = facts.test_curve
-    if test is not None and test.made[at]:
-        said += f" On test pairs, {test.right[at]:,} of {test.made[at]:,} ({percent(test.precision[at])}) were right."
+    text = f"{matches:,} matches, expected to be right {mean} of the time."
+    for curve, pairs in (
+        (facts.validation_curve, "validation anchors (known pairs, scored as if they were unknown)"),
+        (facts.test_curve, "test pairs"),
+    ):
+        if curve is not None and curve.made[at]:
+            right = f"{curve.right[at]:,} of these ({percent(curve.precision[at])})"
+            text += f" Of {curve.pairs:,} {pairs}, {curve.made[at]:,} became a match; {right} are right."
     if facts.decisions["review"] > 2 * matches:
-        said += " Most pairs are left to review: see below what a lower threshold would give."
-    return said
+        text += " Most pairs are left to review: see below what a lower threshold would give."
+    return text
 
 
 def headline(facts: Facts) -> Markup:
@@ -79,7 +75,7 @@ def headline(facts: Facts) -> Markup:
             "To review",
             f"probability {lowest} to {threshold_text(facts.threshold)}",
         ),
-        ("no match", "none", "No match", "no partner, or too unlikely"),
+        ("no match", "none", "No match", "no candidate, or a lower probability"),
     )
     cards = [
         tag(
@@ -108,7 +104,7 @@ def headline(facts: Facts) -> Markup:
 
 
 def _live(name: str, words: str) -> Markup:
-    """A number that the script renews when the threshold moves; without script it is the run's."""
+    """A number that the script updates when the threshold moves; without script it is the run's."""
     return tag("span", words, data_live=name)
 
 
@@ -143,7 +139,7 @@ def _curve_rows(curve: Curve, key: str, at: int, words: str) -> list[Markup]:
 
 
 def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
-    """The slider, the two charts that it moves through, and the numbers that it moves."""
+    """The slider, two charts of all thresholds, and the numbers at the chosen one."""
     at = facts.thresholds.index(facts.threshold)
     slider = tag(
         "input",
@@ -161,7 +157,7 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         tag("div", tag("h3", curves.title), tag("p", curves.caption, class_="under"), legend(curves), curves.chart),
         tag("div", slider, class_="slide", hidden=True, data_script=True),
         tag("div", legend(assigned), assigned.chart),
-        twin(curves),
+        number_table(curves),
     ]
     matches, expected = facts.matches[at], facts.expected_right[at]
     rest = sum(facts.decisions.values()) - matches - facts.review[at]
@@ -171,12 +167,12 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         _live_row("none", "No match", _live("rest", f"{rest:,}")),
         _live_row(
             "",
-            "Right among the matches, expected",
+            "Expected number of right matches",
             _live("expected", f"{expected:,.0f}"),
             join("mean probability ", _live("mean", percent(expected / matches if matches else None))),
             rule=True,
         ),
-        *_curve_rows(facts.held_out_curve, "held_out_curve", at, "held-out anchors"),
+        *_curve_rows(facts.validation_curve, "validation_curve", at, "validation anchors"),
     ]
     if facts.test_curve is not None:
         rows += _curve_rows(facts.test_curve, "test_curve", at, "test pairs")
@@ -188,7 +184,7 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
             tag("span", _live("threshold", f"{threshold_text(facts.threshold)}"), class_="value"),
             tag(
                 "button",
-                f"back to {threshold_text(facts.threshold)}, as decided",
+                f"reset to {threshold_text(facts.threshold)}",
                 type="button",
                 id="back",
                 disabled=True,
@@ -200,7 +196,7 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         tag("table", tag("tbody", *rows), class_="live", aria_live="polite", aria_label="Numbers at this threshold"),
         tag(
             "p",
-            "To decide with it, match again with ",
+            "To use it, run the same match again with ",
             tag("code", "--set decide.threshold=", _live("threshold", f"{threshold_text(facts.threshold)}")),
             class_="under",
         ),
@@ -226,13 +222,25 @@ def _pairs(rows: Sequence[Row], colour: str, caption: str) -> Markup:
 
 
 def pair_tables(facts: Facts) -> Markup:
-    """The surest matches and the pairs that a person should look at, ids as text."""
+    """The most probable matches and pairs to review, ids as text."""
     blocks = []
     for rows, colour, title, of, empty in (
-        (facts.surest, "match", "Surest matches", facts.decisions["match"], "No pair was decided to be a match."),
-        (facts.to_review, "review", "First to review", facts.decisions["review"], "No pair is waiting for review."),
+        (
+            facts.surest,
+            "match",
+            "Most probable matches",
+            facts.decisions["match"],
+            "No pair was decided to be a match.",
+        ),
+        (
+            facts.to_review,
+            "review",
+            "Most probable pairs to review",
+            facts.decisions["review"],
+            "No pair is waiting for review.",
+        ),
     ):
-        words = f"{len(rows):,} of {of:,}, the most probable first." if rows else empty
+        words = f"{len(rows):,} of {of:,}." if rows else empty
         blocks.append(
             tag(
                 "div",

@@ -1,4 +1,4 @@
-"""A figure as a file of its own: title and legend inside, colours fixed, so that it can go into a paper or a slide."""
+"""A figure as a file of its own, with title, legend and fixed colours, for a paper or a slide."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ import re
 from kedge.report.blocks import key_sign
 from kedge.report.figure import Figure
 from kedge.report.markup import Markup, join, number, raw_style_or_script, tag
-from kedge.report.page import look
-
-__all__ = ["standalone_size", "standalone_svg"]
+from kedge.report.page import static
 
 _EDGE = 14.0
-_LETTER = 6.6  # a legend has no layout engine here: the width of a letter, rather too much than too little
+_LETTER = 6.6  # width of a letter, rather too large than too small: SVG has no layout engine
 
 
 def _chart_size(figure: Figure) -> tuple[float, float]:
@@ -54,8 +52,8 @@ def standalone_svg(figure: Figure) -> str:
             "svg",
             raw_style_or_script(
                 "style",
-                look("light.css")
-                + look("chart.css")
+                static("light.css")
+                + static("chart.css")
                 + ".chart text.heading{font-weight:600;font-size:14px;fill:var(--ink)}",
             ),
             tag("rect", width=whole_width, height=whole_height, fill="#ffffff"),

@@ -1,4 +1,4 @@
-"""The evidence for one pair as a picture: a bar a step, from nothing to the log-odds."""
+"""The evidence for one pair as a picture: one bar per step, from 0 to the log-odds."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import Final
 
 from kedge.report.markup import number, tag
 
-__all__ = ["waterfall_svg"]
-
 _ROW: Final = 26
 _LABEL: Final = 330
 _BARS: Final = 380
 _VALUE: Final = 70
-# Okabe and Ito's blue and vermilion, told apart by most eyes; the total in ink.
+# Okabe and Ito's blue and vermilion, which most colour-blind people can distinguish.
 _FOR, _AGAINST, _TOTAL = "#0072b2", "#d55e00", "#333333"
 
 

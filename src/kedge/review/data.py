@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from kedge.config import Config
-from kedge.link.evidence import Evidence
-from kedge.pipeline import load_decided, load_evidence, load_mixture
+from kedge.evidence import Evidence
 from kedge.review.order import information_order
+from kedge.store import load_decided, load_evidence, load_mixture
 from kedge.types import FloatArray, IntArray, Matches, Problem
-
-__all__ = ["ReviewData", "from_solution", "load_review"]
 
 
 @dataclass(frozen=True)
@@ -89,6 +87,6 @@ def from_solution(
 def load_review(directory: Path) -> ReviewData:
     """A finished run for review."""
     problem, matches, config, manifest = load_decided(directory)
-    evidence = load_evidence(directory, problem, config)
+    evidence = load_evidence(directory, problem)
     data = from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)
     return replace(data, reordered=bool(load_mixture(directory)))

@@ -1,29 +1,30 @@
 """Why a pair: the steps of the evidence waterfall, and both ego networks with matched neighbours joined.
 
 With kedge's own methods the steps add up to the pair's log-odds. Other methods leave no such terms; then the anchored
-neighbours that the two accounts share are shown, with the weight of Adamic and Adar that a rare friend says more.
+neighbours that the two accounts share are shown, with the weight of Adamic and Adar: rare neighbours count more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
-from kedge.link.evidence import Term, terms
+from kedge.evidence import Term, terms
 from kedge.review.data import ReviewData
+from kedge.review.responses import Account, Ego, EgoSide, Evidence, Neighbour, NeighbourStep, SumStep
 from kedge.types import Network
 
-__all__ = ["account", "ego_networks", "pair_terms", "waterfall"]
-
-_STEPS: Final = 8  # bars that stand for a single neighbour; the others are summed up
+_STEPS: Final = 8  # bars of single neighbours; the others are summed
 _JOINED: Final = 12  # matched neighbour pairs drawn
-_ALONE: Final = 10  # other neighbours drawn, a side
+_ALONE: Final = 10  # other neighbours drawn on each side
 _LEAST_BELIEF: Final = 0.05  # weaker matches of neighbours would only clutter the drawing
+_Kind = Literal["other", "missing_left", "missing_right", "profile"]
 
 
-def account(network: Network, number: int) -> dict[str, Any]:
+def account(network: Network, number: int) -> Account:
     """An account as JSON: its number, the user's id, its number of neighbours."""
     return {"account": int(number), "id": network.name(number), "degree": int(network.degrees[number])}
 
@@ -38,7 +39,7 @@ class PairTerms:
 
 
 def pair_terms(data: ReviewData, left: int, right: int) -> PairTerms:
-    """What speaks for and against a pair."""
+    """The evidence for and against a pair."""
     if data.evidence is not None:
         prior = data.evidence.prior
         vectors = 0.0 if prior is None else float(prior[left, right])
@@ -54,11 +55,11 @@ def pair_terms(data: ReviewData, left: int, right: int) -> PairTerms:
     return PairTerms(False, sorted(found, key=lambda term: (-term.weight, term.a, term.b)))
 
 
-def waterfall(data: ReviewData, found: PairTerms) -> dict[str, Any]:
+def waterfall(data: ReviewData, found: PairTerms) -> Evidence:
     """The steps from nothing to the pair's total: single neighbours, the rest of them, and what is missing."""
     hits = [term for term in found.terms if term.a >= 0 and term.b >= 0]
-    steps = [_step(data, term) for term in hits[:_STEPS]]
-    sums = (
+    steps: list[NeighbourStep | SumStep] = [_step(data, term) for term in hits[:_STEPS]]
+    sums: tuple[tuple[_Kind, list[Term]], ...] = (
         ("other", hits[_STEPS:]),
         ("missing_right", [term for term in found.terms if term.a >= 0 and term.b < 0]),
         ("missing_left", [term for term in found.terms if term.a < 0 and term.b >= 0]),
@@ -78,23 +79,25 @@ def waterfall(data: ReviewData, found: PairTerms) -> dict[str, Any]:
     }
 
 
-def _step(data: ReviewData, term: Term) -> dict[str, Any]:
+def _step(data: ReviewData, term: Term) -> NeighbourStep:
+    return {"kind": "neighbour", **_neighbour(data, term), "weight": round(term.weight, 4)}
+
+
+def _neighbour(data: ReviewData, term: Term) -> Neighbour:
     known = bool(data.partner[0][term.a] == term.b)
     return {
-        "kind": "neighbour",
         "left": account(data.problem.left, term.a),
         "right": account(data.problem.right, term.b),
         "belief": 1.0 if known else min(round(term.belief, 4), 0.9999),  # only what is known is certain
         "known": known,
-        "weight": round(term.weight, 4),
     }
 
 
-def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_name: bool = False) -> dict[str, Any]:
+def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_name: bool = False) -> Ego:
     """Both accounts with their neighbours: `joined` ones matched with each other, `alone` those that are not.
 
-    Each neighbour is joined at most once, the weightiest first. `edges` are pairs of places in [*joined, *alone] of
-    that side; `more` counts what is not drawn. `by_name` hides which of the joined weighs more.
+    Each neighbour is joined at most once, the largest weights first. `edges` are pairs of places in [*joined, *alone]
+    of that side; `more` counts what is not drawn. `by_name` hides which of the joined weighs more.
     """
     joined: list[Term] = []
     seen: tuple[set[int], set[int]] = (set(), set())
@@ -107,11 +110,11 @@ def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_n
     shown = joined[:_JOINED]
     if by_name:
         shown.sort(key=lambda term: data.problem.left.name(term.a))
-    sides = []
+    sides: list[EgoSide] = []
     for side, (network, centre) in enumerate(((data.problem.left, left), (data.problem.right, right))):
         others = _neighbours(network, centre)
         free = others[~np.isin(others, list(seen[side]))]
-        # Those whose partner is known elsewhere speak against the pair, so they are worth the room.
+        # Those whose partner is known elsewhere are evidence against the pair, so they are shown first.
         elsewhere = data.partner[side][free] >= 0
         order = np.lexsort((free, -network.degrees[free], ~elsewhere))
         alone = free[order][:_ALONE]
@@ -126,9 +129,7 @@ def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_n
             }
         )
     return {
-        "joined": [
-            {key: value for key, value in _step(data, term).items() if key not in ("kind", "weight")} for term in shown
-        ],
+        "joined": [_neighbour(data, term) for term in shown],
         "left": sides[0],
         "right": sides[1],
     }
@@ -139,7 +140,7 @@ def _neighbours(network: Network, number: int) -> Any:
     return adjacency.indices[adjacency.indptr[number] : adjacency.indptr[number + 1]]
 
 
-def _edges(network: Network, accounts: list[int]) -> list[tuple[int, int]]:
+def _edges(network: Network, accounts: list[int]) -> list[Sequence[int]]:
     """The edges among a few accounts, as pairs of their places."""
     place = {number: i for i, number in enumerate(accounts)}
     wanted = np.array(accounts, np.int64)

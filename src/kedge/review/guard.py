@@ -1,4 +1,4 @@
-"""Who may talk to the review server: every request passes here first.
+"""Which requests the review server accepts: each one passes here first.
 
 The server listens on this machine only, but any web page that the analyst visits can send requests to it. Hence: the
 Host header must be one of ours (DNS rebinding), an Origin header too (cross-site requests, also the opaque `null`), a
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
@@ -19,8 +18,6 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-__all__ = ["CSRF_HEADER", "HEADERS", "MAX_BODY", "Guard", "Keys", "TooLarge", "hosts_of"]
 
 MAX_BODY: Final = 16 * 1024
 CSRF_HEADER: Final = "x-kedge-csrf"
@@ -51,24 +48,26 @@ def hosts_of(host: str, port: int) -> frozenset[str]:
 
 
 @dataclass(frozen=True)
-class Keys:
-    """The secrets of one start of the server; nothing of them is stored."""
+class Access:
+    """One start of the server: its Host headers, the name of its cookie, and secrets that are never stored."""
 
+    hosts: frozenset[str]
+    cookie: str = "kedge"
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def new_session(self) -> str:
-        """A cookie value: a random name and our signature under it."""
+        """A cookie value: a random name and its signature."""
         name = secrets.token_urlsafe(24)
         return f"{name}.{self._sign('session', name)}"
 
     def is_session(self, cookie: str) -> bool:
-        """Whether a cookie value is one of ours."""
+        """Whether a cookie value has our signature."""
         name, _, signature = cookie.rpartition(".")
         return bool(name) and hmac.compare_digest(signature.encode(), self._sign("session", name).encode())
 
     def csrf(self, cookie: str) -> str:
-        """The token that writes of this session must show."""
+        """The token that writes of this session must carry."""
         return self._sign("csrf", cookie)
 
     def _sign(self, purpose: str, text: str) -> str:
@@ -82,12 +81,10 @@ class TooLarge(Exception):  # noqa: N818 (a signal to the app, which answers wit
 class Guard:
     """The outermost layer of the app; puts the session's cookie into `scope["session_cookie"]`."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, hosts: Collection[str], cookie: str) -> None:
+    def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
-        self._keys = keys
-        self._hosts = frozenset(hosts)
-        self._origins = frozenset(f"http://{host}" for host in hosts)
-        self._cookie = cookie
+        self._access = access
+        self._origins = frozenset(f"http://{host}" for host in access.hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, exchange the token for a cookie, or pass on."""
@@ -120,7 +117,7 @@ class Guard:
 
     def _answer(self, scope: Scope, headers: Headers) -> Response | None:
         """The refusal or the exchange; None where the request may pass."""
-        if [host.lower() for host in headers.getlist("host")] not in [[host] for host in self._hosts]:
+        if [host.lower() for host in headers.getlist("host")] not in [[host] for host in self._access.hosts]:
             return _refusal(421, "this server does not answer to that host name")
         unsafe = scope["method"] in _UNSAFE
         origins = headers.getlist("origin")
@@ -134,7 +131,9 @@ class Guard:
         cookie = self._session(headers)
         if cookie is None:
             return _refusal(401, "open the link that `kedge review` printed", plain=not _is_api(scope))
-        if unsafe and not hmac.compare_digest(headers.get(CSRF_HEADER, "").encode(), self._keys.csrf(cookie).encode()):
+        if unsafe and not hmac.compare_digest(
+            headers.get(CSRF_HEADER, "").encode(), self._access.csrf(cookie).encode()
+        ):
             return _refusal(403, "the CSRF token is missing or wrong: reload the page")
         if unsafe and headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
             return _refusal(415, "send application/json")
@@ -142,13 +141,13 @@ class Guard:
         return None
 
     def _exchange(self, given: list[str]) -> Response:
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._keys.token.encode()):
+        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._access.token.encode()):
             return _refusal(
                 401, "this link is not valid (any more): open the one that `kedge review` printed", plain=True
             )
         # A redirect, so that the token does not stay in the address bar.
         answer = RedirectResponse("/", 303)
-        answer.set_cookie(self._cookie, self._keys.new_session(), httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._access.cookie, self._access.new_session(), httponly=True, samesite="strict", path="/")
         return answer
 
     def _session(self, headers: Headers) -> str | None:
@@ -156,8 +155,8 @@ class Guard:
             jar = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             return None
-        morsel = jar.get(self._cookie)
-        return morsel.value if morsel is not None and self._keys.is_session(morsel.value) else None
+        morsel = jar.get(self._access.cookie)
+        return morsel.value if morsel is not None and self._access.is_session(morsel.value) else None
 
 
 def _is_api(scope: Scope) -> bool:

@@ -1,7 +1,9 @@
-"""What the app answers: from a request to the desk and back as JSON. No parameter of a request reaches the disk."""
+"""What the app answers: from a request to the queue and back as JSON. No parameter of a request reaches the disk."""
 
 from __future__ import annotations
 
+from importlib import resources
+from typing import Final
 from urllib.parse import quote, unquote
 
 from starlette.exceptions import HTTPException
@@ -9,26 +11,31 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from kedge import __version__
-from kedge.review.assets import read_assets
-from kedge.review.bodies import DecisionBody, ReviewerBody, UndoBody
-from kedge.review.desk import Desk
-from kedge.review.guard import Keys
-from kedge.review.openapi import document
-from kedge.review.parameters import account, filters_of, flag, integer, number, page_of, read_body
+from kedge.review import requests, responses
+from kedge.review.guard import Access
+from kedge.review.queue import ReviewQueue
+from kedge.review.requests import read_body, read_query
 from kedge.review.views import entry_view, history_view, pair_view, queue_view, search_view
 
-__all__ = ["Review"]
+_TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def _read_assets() -> dict[str, tuple[bytes, str]]:
+    """Every file of the package's `static` folder, read once: a request can only name one of these."""
+    files = {file.name: file for file in (resources.files("kedge.review") / "static").iterdir()}
+    kinds = {name: _TYPES.get(name.rpartition(".")[2]) for name in files}
+    return {name: (files[name].read_bytes(), kind) for name, kind in kinds.items() if kind is not None}
 
 
 class Review:
-    """The handlers. They run one after the other in one thread, so the desk needs no locks."""
+    """The handlers. They run one after the other in one thread, so the queue needs no locks."""
 
-    def __init__(self, desk: Desk, keys: Keys, reviewer: str | None, cookie: str) -> None:
-        self._desk = desk
-        self._keys = keys
+    def __init__(self, queue: ReviewQueue, access: Access, reviewer: str | None) -> None:
+        self._queue = queue
+        self._access = access
         self._reviewer = reviewer
-        self._cookie = cookie
-        self._assets = read_assets()
+        self._cookie = f"{access.cookie}-reviewer"
+        self._assets = _read_assets()
 
     async def page(self, _request: Request) -> Response:
         """The page of every route of the app; its script does the rest."""
@@ -42,139 +49,123 @@ class Review:
             raise HTTPException(404, "no such file")
         return Response(found[0], media_type=found[1])
 
-    async def openapi(self, _request: Request) -> Response:
-        """What can be asked."""
-        return JSONResponse(document())
-
     async def session(self, request: Request) -> Response:
-        """Who is asking about which run, and the CSRF token."""
-        data = self._desk.data
-        self._desk.sync()
-        return JSONResponse(
-            {
-                "csrf": self._keys.csrf(request.scope["session_cookie"]),
-                "reviewer": self._who(request),
-                "reviewers": self._desk.log.state.reviewers,
-                "run": data.run_id,
-                "name": data.name,
-                "method": data.config.method,
-                "accounts": [data.problem.left.n, data.problem.right.n],
-                "anchors": len(data.problem.anchors),
-                "target": data.config.decide.precision,
-                "version": __version__,
-            }
-        )
+        """The run, the reviewer, and the CSRF token for writes."""
+        data = self._queue.data
+        self._queue.sync()
+        answer: responses.Session = {
+            "csrf": self._access.csrf(request.scope["session_cookie"]),
+            "reviewer": self._who(request),
+            "reviewers": self._queue.log.state.reviewers,
+            "run": data.run_id,
+            "name": data.name,
+            "method": data.config.method,
+            "accounts": (data.problem.left.n, data.problem.right.n),
+            "anchors": len(data.problem.anchors),
+            "target": data.config.decide.precision,
+            "version": __version__,
+        }
+        return JSONResponse(answer)
 
     async def set_reviewer(self, request: Request) -> Response:
-        """Remember in a cookie who decides."""
-        body = await read_body(request, ReviewerBody)
-        answer = JSONResponse({"reviewer": body.name})
+        """Name who decides; a cookie remembers it."""
+        body = await read_body(request, requests.ReviewerBody)
+        answer = JSONResponse(responses.Reviewer(reviewer=body.name))
         answer.set_cookie(
             self._cookie, quote(body.name), httponly=True, samesite="strict", path="/", max_age=365 * 24 * 3600
         )
         return answer
 
     async def next_pair(self, request: Request) -> Response:
-        """The most informative pair."""
-        self._desk.sync()
+        """The most informative pair that passes the filters."""
+        query = read_query(request, requests.NextQuery)
+        self._queue.sync()
         who = self._who(request) or ""
-        found = self._desk.next_pair(who, filters_of(request), integer(request, "after", None))
-        blind = flag(request, "blind")
-        pair = None if found is None else pair_view(self._desk, *found, who, blind)
-        return JSONResponse({"pair": pair})
+        found = self._queue.next_pair(who, query, query.after)
+        pair = None if found is None else pair_view(self._queue, *found, who, query.blind)
+        return JSONResponse(responses.OnePair(pair=pair))
 
     async def pair(self, request: Request) -> Response:
-        """One pair by its accounts."""
-        self._desk.sync()
-        left, right = account(request, "left"), account(request, "right")
-        self._check(left, right)
-        pair = pair_view(self._desk, left, right, self._who(request) or "", flag(request, "blind"))
-        return JSONResponse({"pair": pair})
+        """One pair with its evidence."""
+        query = read_query(request, requests.PairQuery)
+        self._queue.sync()
+        self._check(query.left, query.right)
+        pair = pair_view(self._queue, query.left, query.right, self._who(request) or "", query.blind)
+        return JSONResponse(responses.OnePair(pair=pair))
 
     async def queue(self, request: Request) -> Response:
-        """A page of the queue."""
-        self._desk.sync()
-        who = self._who(request) or ""
-        offset, limit = page_of(request)
-        return JSONResponse(queue_view(self._desk, who, filters_of(request), offset, limit, flag(request, "blind")))
+        """A page of the queue, the most informative pairs first."""
+        query = read_query(request, requests.QueueQuery)
+        self._queue.sync()
+        return JSONResponse(queue_view(self._queue, self._who(request) or "", query))
 
     async def history(self, request: Request) -> Response:
-        """A page of the log."""
-        self._desk.sync()
-        offset, limit = page_of(request)
-        text, blind = request.query_params.get("q", ""), flag(request, "blind")
-        reviewer = (self._who(request) or "") if blind else request.query_params.get("reviewer") or None
-        return JSONResponse(history_view(self._desk, reviewer, text, offset, limit, blind))
+        """Who decided what and when, newest first."""
+        query = read_query(request, requests.HistoryQuery)
+        self._queue.sync()
+        reviewer = (self._who(request) or "") if query.blind else query.reviewer or None
+        return JSONResponse(history_view(self._queue, reviewer, query))
 
     async def progress(self, request: Request) -> Response:
-        """How far the review has come."""
-        self._desk.sync()
-        target = number(request, "target", None, 0.01, 0.9999)
-        return JSONResponse(self._desk.progress(self._who(request) or "", target))
+        """How far the expected precision is from its target, and how far reviewers agree."""
+        query = read_query(request, requests.ProgressQuery)
+        self._queue.sync()
+        return JSONResponse(self._queue.progress(self._who(request) or "", query.target))
 
     async def search(self, request: Request) -> Response:
-        """Accounts by a part of their id."""
-        text = request.query_params.get("q", "")
-        if not text:
-            raise HTTPException(422, "q is missing: a part of an account's id")
-        return JSONResponse(search_view(self._desk, text))
+        """Accounts of either side by a part of their id."""
+        return JSONResponse(search_view(self._queue, read_query(request, requests.SearchQuery).text))
 
     async def decide(self, request: Request) -> Response:
-        """Record a verdict; a second partner for an account needs a second word."""
-        body = await read_body(request, DecisionBody)
+        """Decide a pair; it is on the disk when the answer comes."""
+        body = await read_body(request, requests.DecisionBody)
         who = self._named(request)
         self._check(body.left, body.right)
-        data, log = self._desk.data, self._desk.log
+        data, log = self._queue.data, self._queue.log
         if body.run != data.run_id:
             raise HTTPException(409, "the run was matched again: reload the page")
-        self._desk.sync()
-        left, right = self._desk.pair(body.left, body.right)
+        self._queue.sync()
+        left, right = self._queue.pair(body.left, body.right)
         repeated = log.state.by_key.get(body.key)
         if repeated is None and body.verdict == "yes" and not body.despite:
-            warnings = self._desk.warnings(body.left, body.right)
+            warnings = self._queue.warnings(body.left, body.right)
             if warnings:
                 words = "an account would be confirmed twice"
-                return JSONResponse({"error": words, "contradiction": warnings}, 409)
+                return JSONResponse(responses.Error(error=words, contradiction=warnings), 409)
         entry = log.append(
             who, body.verdict, left, right, note=body.note, run=data.run_id, key=body.key, seen=body.seen
         )
-        self._desk.sync()
-        return JSONResponse({"entry": entry_view(entry, log.state.undone.get(entry.seq))}, 201)
+        self._queue.sync()
+        return JSONResponse(responses.Decided(entry=entry_view(entry, log.state.undone.get(entry.seq))), 201)
 
     async def undo(self, request: Request) -> Response:
-        """Record that a verdict is taken back."""
-        body = await read_body(request, UndoBody)
+        """Take a decision back; the log keeps both."""
+        body = await read_body(request, requests.UndoBody)
         who = self._named(request)
-        log = self._desk.log
-        entry = log.undo(who, body.seq, run=self._desk.data.run_id, key=body.key)
-        self._desk.sync()
+        entry = self._queue.log.undo(who, body.seq, run=self._queue.data.run_id, key=body.key)
+        self._queue.sync()
         if entry is None:
-            return JSONResponse({"entry": None, "accounts": None})
-        accounts = self._desk.accounts(entry.pair)
-        return JSONResponse(
-            {
-                "entry": entry_view(entry, None),
-                "accounts": None if accounts is None else {"left": accounts[0], "right": accounts[1]},
-            },
-            201,
-        )
+            return JSONResponse(responses.Undone(entry=None, accounts=None))
+        found = self._queue.accounts(entry.pair)
+        accounts = None if found is None else responses.Accounts(left=found[0], right=found[1])
+        return JSONResponse(responses.Undone(entry=entry_view(entry, None), accounts=accounts), 201)
 
     def _who(self, request: Request) -> str | None:
         raw = request.cookies.get(self._cookie)
         if raw is None:
             return self._reviewer
         try:
-            return ReviewerBody(name=unquote(raw, errors="strict")).name
+            return requests.ReviewerBody(name=unquote(raw, errors="strict")).name
         except ValueError:  # a cookie that we did not set
             return self._reviewer
 
     def _named(self, request: Request) -> str:
         who = self._who(request)
         if who is None:
-            raise HTTPException(403, "say who you are first")
+            raise HTTPException(403, "give your name first")
         return who
 
     def _check(self, left: int, right: int) -> None:
-        problem = self._desk.data.problem
+        problem = self._queue.data.problem
         if left >= problem.left.n or right >= problem.right.n:
             raise HTTPException(404, "no such account in this run")

@@ -1,7 +1,8 @@
 """How far the review has come: towards a target precision, and in agreement between reviewers.
 
-Accepted pairs are those decided match or review that nobody rejected. Their expected precision is the mean of 1 where
-a reviewer said yes and the calibrated probability elsewhere. Asking about a set R confirms p and removes 1 - p of each:
+Accepted pairs are those decided match or review that no reviewer rejected. Their expected precision is the mean of 1
+where a reviewer answered yes and of the calibrated probability elsewhere. A review of a set R is expected to confirm p
+and to remove 1 - p of each pair:
 
     precision after R = Σ p / (n - Σ over R of (1 - p)),   so the target T is met once Σ over R of (1 - p) ≥ n - Σ p / T
 """
@@ -10,29 +11,34 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final, NamedTuple, cast
 
 import numpy as np
 
-from kedge.decisions import State, agreement
+from kedge.answers import State, agreement
+from kedge.review.responses import Agreement, Reliability, ReviewerCounts, Towards
 from kedge.types import BoolArray, FloatArray
-
-__all__ = ["reviewer_table", "towards_target"]
 
 _BINS: Final = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
-def towards_target(
-    probability: FloatArray, accepted: BoolArray, yes: BoolArray, no: BoolArray, open_: BoolArray, target: float
-) -> dict[str, Any]:
+class Reviewed(NamedTuple):
+    """Which pairs of the queue are confirmed, which are rejected, and which have no answer yet, each [m]."""
+
+    yes: BoolArray
+    no: BoolArray
+    open: BoolArray
+
+
+def towards_target(probability: FloatArray, accepted: BoolArray, reviewed: Reviewed, target: float) -> Towards:
     """Expected precision now and how many more answers, in the queue's order, bring it to the target.
 
-    All arrays are in the queue's order; `accepted` are decided match or review by the run, `open_` still undecided.
+    All arrays are in the queue's order; `accepted` are decided match or review by the run.
     """
+    yes, no, open_ = reviewed
     before = probability[accepted]
     kept = (accepted & ~no) | yes
-    said = np.where(yes, 1.0, probability)
-    now = said[kept]
+    now = np.where(yes, 1.0, probability)[kept]
     needed = len(now) - float(now.sum()) / target
     gains = np.where(kept & open_, 1 - probability, 0.0)
     reached = np.cumsum(gains) >= needed - 1e-12
@@ -48,13 +54,13 @@ def towards_target(
         "yes": int(yes.sum()),
         "no": int(no.sum()),
         "queue": len(probability),
-        "said_and_found": _by_probability(probability, yes, no),
+        "reliability": _reliability(probability, yes, no),
     }
 
 
-def _by_probability(probability: FloatArray, yes: BoolArray, no: BoolArray) -> list[dict[str, Any]]:
-    """What was said and what reviewers found, by steps of probability: are the probabilities to be believed?"""
-    rows = []
+def _reliability(probability: FloatArray, yes: BoolArray, no: BoolArray) -> list[Reliability]:
+    """Predicted and confirmed share, by steps of probability: are the probabilities right?"""
+    rows: list[Reliability] = []
     for low, high in pairwise(_BINS):
         inside = (yes | no) & (probability >= low) & ((probability < high) | (high == 1.0))
         if inside.any():
@@ -63,20 +69,22 @@ def _by_probability(probability: FloatArray, yes: BoolArray, no: BoolArray) -> l
                     "low": low,
                     "high": high,
                     "pairs": int(inside.sum()),
-                    "said": float(probability[inside].mean()),
-                    "found": float(yes[inside].mean()),
+                    "predicted": float(probability[inside].mean()),
+                    "confirmed": float(yes[inside].mean()),
                 }
             )
     return rows
 
 
-def reviewer_table(state: State) -> dict[str, Any]:
-    """Standing decisions of each reviewer, and the agreement of each two."""
-    counts: dict[str, dict[str, int]] = {name: {"yes": 0, "no": 0, "unsure": 0} for name in state.reviewers}
+def reviewer_counts(state: State) -> list[ReviewerCounts]:
+    """Standing decisions of each reviewer."""
+    counts = {name: ReviewerCounts(reviewer=name, yes=0, no=0, unsure=0) for name in state.reviewers}
     for pair in state.pairs():
         for entry in state.standing(pair):
-            counts[entry.reviewer][entry.action] += 1
-    return {
-        "reviewers": [{"reviewer": name, **table} for name, table in counts.items()],
-        "agreement": [asdict(found) for found in agreement(state)],
-    }
+            counts[entry.reviewer][entry.action] += 1  # type: ignore[literal-required]
+    return list(counts.values())
+
+
+def agreements(state: State) -> list[Agreement]:
+    """How far each two reviewers agree."""
+    return [cast(Agreement, asdict(found)) for found in agreement(state)]

@@ -11,10 +11,8 @@ from typing import Final
 from kedge.errors import KedgeError
 from kedge.review.app import create_app
 from kedge.review.data import ReviewData
-from kedge.review.guard import Keys, hosts_of
+from kedge.review.guard import Access, hosts_of
 from kedge.store import DecisionLog
-
-__all__ = ["LOCAL", "serve"]
 
 LOCAL: Final = "127.0.0.1"
 _WILDCARDS: Final = ("", "0.0.0.0", "::", "*")
@@ -25,15 +23,18 @@ def _bind(host: str, port: int) -> socket.socket:
         raise KedgeError(
             f"--host {host!r} means every address of this machine", remedy="give the one by which reviewers reach it"
         )
+    listener = None
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # TCP by name: asyncio switches off Nagle's delay (40 ms an answer) only for sockets that say so.
+        # TCP by name: asyncio switches off Nagle's delay (40 ms per answer) only for sockets with this protocol.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
-        # From here on the link works: who is quicker than the server's first breath waits in the queue.
+        # From here on the link works: a request before the server is up waits in the queue.
         listener.listen(64)
     except (OSError, OverflowError) as error:
+        if listener is not None:
+            listener.close()
         words = getattr(error, "strerror", None) or str(error)
         raise KedgeError(
             f"cannot listen on {host} port {port} ({words})", remedy="choose another with --port or --host"
@@ -44,21 +45,20 @@ def _bind(host: str, port: int) -> socket.socket:
 def serve(
     data: ReviewData,
     decisions: Path,
-    *,
-    host: str = LOCAL,
-    port: int = 0,
-    reviewer: str | None = None,
+    address: tuple[str, int],
     ready: Callable[[str], None],
+    reviewer: str | None = None,
 ) -> int:
-    """Serve until interrupted; `ready` is told the link. The number of decisions in the log at the end."""
+    """Serve at a host and port until interrupted; `ready` gets the link. The number of decisions in the log then."""
     import uvicorn
 
-    listener = _bind(host, port)
+    host = address[0]
+    listener = _bind(*address)
     port = listener.getsockname()[1]
     with contextlib.closing(listener), contextlib.closing(DecisionLog(decisions)) as log:
-        keys = Keys()
         # Browsers share cookies between the ports of one host, so each server has its own name for them.
-        app = create_app(data, log, keys, hosts_of(host, port), reviewer=reviewer, cookie=f"kedge-{port}")
+        access = Access(hosts_of(host, port), f"kedge-{port}")
+        app = create_app(data, log, access, reviewer)
         config = uvicorn.Config(
             app,
             log_level="critical",
@@ -73,7 +73,7 @@ def serve(
             limit_concurrency=100,
         )
         shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{port}/?token={keys.token}")
+        ready(f"http://{shown}:{port}/?token={access.token}")
         with contextlib.suppress(KeyboardInterrupt):  # ^C is how a review ends, not a fault
             uvicorn.Server(config).run(sockets=[listener])
         return len(log.state.entries)

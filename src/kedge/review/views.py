@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.decisions import VERDICTS, Entry
-from kedge.review.desk import Desk, Filters
+from kedge.answers import VERDICTS, Entry
+from kedge.review import responses
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall
 from kedge.review.order import SHOWN
-from kedge.types import DECISIONS, Network
-
-__all__ = ["entry_view", "history_view", "pair_view", "queue_view", "search_view"]
+from kedge.review.queue import ReviewQueue
+from kedge.review.requests import HistoryQuery, QueueQuery
+from kedge.types import DECISIONS
 
 _FOUND: Final = 20
 
@@ -23,7 +23,7 @@ def _rounded(value: float) -> float:
     return round(float(value), 4)
 
 
-def entry_view(entry: Entry, undone: int | None) -> dict[str, Any]:
+def entry_view(entry: Entry, undone: int | None) -> responses.Entry:
     """One row of the log."""
     return {
         "seq": entry.seq,
@@ -40,121 +40,115 @@ def entry_view(entry: Entry, undone: int | None) -> dict[str, Any]:
     }
 
 
-def pair_view(desk: Desk, left: int, right: int, reviewer: str, blind: bool) -> dict[str, Any]:
+def pair_view(queue: ReviewQueue, left: int, right: int, reviewer: str, blind: bool) -> responses.Pair:
     """Everything about one pair. Blind: no scores, no order by score, and no other reviewer's decision."""
-    data, state = desk.data, desk.log.state
+    data, state = queue.data, queue.log.state
     matches, problem = data.matches, data.problem
     row = data.row(left, right)
-    pair = desk.pair(left, right)
+    pair = queue.pair(left, right)
     found = pair_terms(data, left, right)
     standing = [e for e in state.standing(pair) if not blind or e.reviewer == reviewer]
     own = state.current(reviewer, pair)
-    numbers = {
-        name: None if row is None or blind else _rounded(getattr(matches, name)[row])
-        for name in ("probability", "score", "margin", "counterpart")
-    }
-    evidence = waterfall(data, found)
-    if blind:
-        evidence = {**evidence, "total": None, "steps": [{**step, "weight": None} for step in evidence["steps"]]}
-        evidence["steps"].sort(key=_by_name)
+    shown = None if blind else row  # the row whose numbers are shown
     return {
         "run": data.run_id,
         "left": account(problem.left, left),
         "right": account(problem.right, right),
-        **numbers,
-        "rank": None if row is None or blind else int(matches.rank[row]),
+        "probability": None if shown is None else _rounded(matches.probability[shown]),
+        "score": None if shown is None else _rounded(matches.score[shown]),
+        "margin": None if shown is None else _rounded(matches.margin[shown]),
+        "counterpart": None if shown is None else _rounded(matches.counterpart[shown]),
+        "rank": None if shown is None else int(matches.rank[shown]),
         "assigned": row is not None and bool(matches.assigned[row]),
-        "decision": None if row is None or blind else DECISIONS[int(matches.decision[row])],
+        "decision": None if shown is None else DECISIONS[int(matches.decision[shown])],
         "known": bool(data.partner[0][left] == right),
         "rejected": bool((problem.rejected == (left, right)).all(axis=1).any()),
-        "verdict": (own.action if own else None) if blind else desk.verdict(left, right),
+        "verdict": (own.action if own else None) if blind else queue.verdict(left, right),
         "standing": [entry_view(entry, None) for entry in standing],
         "seen": own.seq if own else 0,
-        "warnings": desk.warnings(left, right),
-        "candidates": _candidates(desk, left, right, blind),
-        "rivals": _rivals(desk, left, right, blind),
+        "warnings": queue.warnings(left, right),
+        "candidates": _candidates(queue, left, right, blind),
+        "rivals": _rivals(queue, left, right, blind),
         "ego": ego_networks(data, left, right, found, by_name=blind),
-        "evidence": evidence,
+        "evidence": _unweighted(waterfall(data, found)) if blind else waterfall(data, found),
         "blind": blind,
     }
 
 
-def _by_name(step: dict[str, Any]) -> tuple[str, str]:
-    return step.get("left", {}).get("id", "\U0010ffff"), step.get("kind", "")
+def _unweighted(evidence: responses.Evidence) -> responses.Evidence:
+    """The steps without their weights, in the order of their names."""
+    steps = evidence["steps"]
+    for step in steps:
+        step["weight"] = None
+    return {**evidence, "total": None, "steps": sorted(steps, key=_by_name)}
 
 
-def _candidates(desk: Desk, left: int, right: int, blind: bool) -> list[dict[str, Any]]:
+def _by_name(step: responses.NeighbourStep | responses.SumStep) -> tuple[str, str]:
+    return step["left"]["id"] if step["kind"] == "neighbour" else "\U0010ffff", step["kind"]
+
+
+def _candidates(queue: ReviewQueue, left: int, right: int, blind: bool) -> list[responses.Choice]:
     """The right accounts to choose from, the shown one among them."""
-    data = desk.data
-    rows = data.candidates(left)[:SHOWN]
-    listed = [_choice(desk, int(row), "right", blind) for row in rows]
-    if all(choice["account"] != right for choice in listed):
-        row = data.row(left, right)
-        if row is None:
-            listed.append({**account(data.problem.right, right), "probability": None, "assigned": False})
-        else:
-            listed.append(_choice(desk, row, "right", blind))
-    if blind:
-        listed.sort(key=lambda choice: choice["id"])
-    return [{**choice, "verdict": None if blind else desk.verdict(left, choice["account"])} for choice in listed]
+    data = queue.data
+    rows: list[int | None] = data.candidates(left)[:SHOWN].tolist()
+    if all(data.matches.right[row] != right for row in rows):
+        rows.append(data.row(left, right))
+    listed = [_choice(queue, row, (left, right), "right", blind) for row in rows]
+    return sorted(listed, key=lambda choice: choice["id"]) if blind else listed
 
 
-def _rivals(desk: Desk, left: int, right: int, blind: bool) -> list[dict[str, Any]]:
+def _rivals(queue: ReviewQueue, left: int, right: int, blind: bool) -> list[responses.Choice]:
     """Other left accounts that could be the right one's partner."""
-    data = desk.data
+    data = queue.data
     rows = [int(row) for row in data.rivals(right) if data.matches.left[row] != left][:3]
-    listed = [_choice(desk, row, "left", blind) for row in rows]
-    if blind:
-        listed.sort(key=lambda choice: choice["id"])
-    return [{**choice, "verdict": None if blind else desk.verdict(choice["account"], right)} for choice in listed]
+    listed = [_choice(queue, row, (left, right), "left", blind) for row in rows]
+    return sorted(listed, key=lambda choice: choice["id"]) if blind else listed
 
 
-def _choice(desk: Desk, row: int, side: str, blind: bool) -> dict[str, Any]:
-    matches, problem = desk.data.matches, desk.data.problem
-    network: Network = problem.right if side == "right" else problem.left
+def _choice(queue: ReviewQueue, row: int | None, shown: tuple[int, int], side: str, blind: bool) -> responses.Choice:
+    """One side of a row; without a row, of the pair that is shown."""
+    matches, problem = queue.data.matches, queue.data.problem
+    left, right = shown if row is None else (int(matches.left[row]), int(matches.right[row]))
     return {
-        **account(network, int(getattr(matches, side)[row])),
-        "probability": None if blind else _rounded(matches.probability[row]),
-        "assigned": bool(matches.assigned[row]) and not blind,
+        **(account(problem.right, right) if side == "right" else account(problem.left, left)),
+        "probability": None if blind or row is None else _rounded(matches.probability[row]),
+        "assigned": row is not None and bool(matches.assigned[row]) and not blind,
+        "verdict": None if blind else queue.verdict(left, right),
     }
 
 
-def queue_view(
-    desk: Desk, reviewer: str, filters: Filters, offset: int, limit: int, blind: bool = False
-) -> dict[str, Any]:
+def queue_view(queue: ReviewQueue, reviewer: str, query: QueueQuery) -> responses.Queue:
     """A page of the queue."""
-    data = desk.data
-    places = desk.select(reviewer, filters)
-    mine = desk.mine(reviewer)
-    rows = [
+    data, blind, start = queue.data, query.blind, query.offset
+    places = queue.select(reviewer, query)
+    mine = queue.mine(reviewer)
+    rows: list[responses.QueueRow] = [
         {
-            "left": account(data.problem.left, int(desk.left[place])),
-            "right": account(data.problem.right, int(desk.right[place])),
-            "probability": None if blind else _rounded(desk.probability[place]),
-            "decision": None if blind else DECISIONS[int(desk.decision[place])],
+            "left": account(data.problem.left, int(queue.left[place])),
+            "right": account(data.problem.right, int(queue.right[place])),
+            "probability": None if blind else _rounded(queue.probability[place]),
+            "decision": None if blind else DECISIONS[int(queue.decision[place])],
             "information": None if blind else _rounded(data.information[place]),
-            "verdict": None if blind else desk.verdict_at(int(place)),
+            "verdict": None if blind else queue.verdict_at(int(place)),
             "mine": bool(mine[place]),
         }
-        for place in places[offset : offset + limit]
+        for place in places[start : start + query.limit]
     ]
-    return {"total": len(places), "offset": offset, "limit": limit, "pairs": rows}
+    return {"total": len(places), "offset": start, "limit": query.limit, "pairs": rows}
 
 
-def history_view(
-    desk: Desk, reviewer: str | None, text: str, offset: int, limit: int, blind: bool = False
-) -> dict[str, Any]:
-    """Who decided what and when, newest first; one reviewer's rows, or everybody's. Blind: nothing that others said."""
-    state = desk.log.state
+def history_view(queue: ReviewQueue, reviewer: str | None, query: HistoryQuery) -> responses.History:
+    """Who decided what and when, newest first; of one reviewer or of all. Blind: nothing that others decided."""
+    state, text = queue.log.state, query.text
     kept = [
         entry
         for entry in reversed(state.entries)
         if (reviewer is None or entry.reviewer == reviewer)
         and (not text or text in entry.left or text in entry.right or text in entry.note)
     ]
-    rows = []
-    for entry in kept[offset : offset + limit]:
-        numbers = desk.accounts(entry.pair)
+    rows: list[responses.Logged] = []
+    for entry in kept[query.offset : query.offset + query.limit]:
+        numbers = queue.accounts(entry.pair)
         rows.append(
             {
                 **entry_view(entry, state.undone.get(entry.seq)),
@@ -162,35 +156,36 @@ def history_view(
                 "standing": entry.action in VERDICTS and entry == state.current(entry.reviewer, entry.pair),
             }
         )
-    contradictions = [
+    contradictions: list[responses.Contradiction] = [
         {"side": found.side, "id": found.account, "partners": list(found.partners)}
         for found in state.contradictions()
-        if not blind
+        if not query.blind
     ]
     return {
         "total": len(kept),
-        "offset": offset,
-        "limit": limit,
+        "offset": query.offset,
+        "limit": query.limit,
         "entries": rows,
         "contradictions": contradictions,
-        "head": desk.log.head,
+        "head": queue.log.head,
     }
 
 
-def search_view(desk: Desk, text: str) -> dict[str, Any]:
+def search_view(queue: ReviewQueue, text: str) -> responses.Found:
     """Accounts of either side whose id contains the text, exact ones first, each with what is known of its partner."""
-    data = desk.data
-    found: dict[str, Any] = {}
-    for side, network in enumerate((data.problem.left, data.problem.right)):
-        hits = np.asarray(pc.indices_nonzero(pc.match_substring(network.ids, text)))[: 50 * _FOUND]
-        names = network.ids.take(pa.array(hits))
-        order = np.argsort(np.asarray(pc.utf8_length(names)), kind="stable")[:_FOUND]
-        found[("left", "right")[side]] = [_found(desk, side, int(hits[i])) for i in order]
-    return {"text": text, **found}
+    return {"text": text, "left": _search(queue, 0, text), "right": _search(queue, 1, text)}
 
 
-def _found(desk: Desk, side: int, number: int) -> dict[str, Any]:
-    data = desk.data
+def _search(queue: ReviewQueue, side: int, text: str) -> list[responses.SearchHit]:
+    network = (queue.data.problem.left, queue.data.problem.right)[side]
+    hits = np.asarray(pc.indices_nonzero(pc.match_substring(network.ids, text)))[: 50 * _FOUND]
+    names = network.ids.take(pa.array(hits))
+    order = np.argsort(np.asarray(pc.utf8_length(names)), kind="stable")[:_FOUND]
+    return [_found(queue, side, int(hits[i])) for i in order]
+
+
+def _found(queue: ReviewQueue, side: int, number: int) -> responses.SearchHit:
+    data = queue.data
     network = data.problem.left if side == 0 else data.problem.right
     known = int(data.partner[side][number])
     rows = data.candidates(number) if side == 0 else data.rivals(number)

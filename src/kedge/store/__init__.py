@@ -1,45 +1,106 @@
 """The run directory and every other file that kedge writes."""
 
-from kedge.store.atomic import refuse_overwrite, write_atomically
+from kedge.store.atomic import TEMPORARY, refuse_overwrite, translate_disk_errors, write_atomically
+from kedge.store.cache import DiskCache
+from kedge.store.contents import (
+    Contents,
+    Scored,
+    load_contents,
+    load_decided,
+    load_evidence,
+    load_mixture,
+    load_problem,
+    load_scored,
+    refuse_unfinished,
+)
 from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
+from kedge.store.layout import (
+    ANCHORS,
+    CALIBRATION,
+    CONFIG,
+    DECIDED,
+    EMBEDDINGS,
+    EVALUATION,
+    HYPERGRAPHS,
+    MATCHES,
+    METRICS,
+    NETWORKS,
+    PARTS,
+    PRIOR,
+    REPORT,
+    SCORES,
+    SETTINGS,
+    STAGES,
+    SUPPORT,
+    TRAINING,
+    Stage,
+)
 from kedge.store.locking import lock_run, reviewing
+from kedge.store.manifest import Identity, hash_file, read_manifest
+from kedge.store.purged import PURGED_FILE, purged_accounts, record_purged
 from kedge.store.records import from_plain, to_plain
-from kedge.store.run import Identity, Run, cpu_seconds, hash_file, open_run, peak_mb, read_manifest, remove_artefact
-from kedge.store.shelf import DiskShelf
-from kedge.store.suppressed import PURGED_FILE, purged_accounts, suppress
+from kedge.store.run import Run, open_run, remove_artefact
 
 __all__ = [
     "ALIGNMENT",
+    "ANCHORS",
     "ARRAYS",
+    "CALIBRATION",
+    "CONFIG",
+    "DECIDED",
     "DECISIONS_FILE",
+    "EMBEDDINGS",
+    "EVALUATION",
+    "HYPERGRAPHS",
     "JSON",
+    "MATCHES",
+    "METRICS",
     "NETWORK",
+    "NETWORKS",
+    "PARTS",
+    "PRIOR",
     "PURGED_FILE",
+    "REPORT",
+    "SCORES",
+    "SETTINGS",
     "SPARSE",
+    "STAGES",
+    "SUPPORT",
     "TABLE",
+    "TEMPORARY",
     "TEXT",
+    "TRAINING",
     "Conflict",
+    "Contents",
     "DecisionLog",
-    "DiskShelf",
+    "DiskCache",
     "Format",
     "Identity",
     "Run",
-    "cpu_seconds",
+    "Scored",
+    "Stage",
     "dump_json",
     "from_plain",
     "hash_file",
     "load_column",
+    "load_contents",
+    "load_decided",
+    "load_evidence",
+    "load_mixture",
+    "load_problem",
+    "load_scored",
     "lock_run",
     "open_run",
-    "peak_mb",
     "purged_accounts",
     "read_decisions",
     "read_manifest",
+    "record_purged",
     "refuse_overwrite",
+    "refuse_unfinished",
     "remove_artefact",
     "reviewing",
-    "suppress",
     "to_plain",
+    "translate_disk_errors",
     "write_atomically",
 ]

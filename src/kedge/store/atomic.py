@@ -12,8 +12,6 @@ from typing import BinaryIO, Final
 
 from kedge.errors import KedgeError
 
-__all__ = ["TEMPORARY", "refuse_overwrite", "sync_directory", "translate_disk_errors", "write_atomically"]
-
 TEMPORARY: Final = ".kedge-tmp-"
 
 
@@ -41,7 +39,7 @@ def translate_disk_errors(path: Path) -> Iterator[None]:
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Call `write` on a temporary file beside `path`, flush it to the disk and put it in place; mode 0600."""
+    """Call `write` on a temporary file next to `path`, flush it to the disk and put it in place; mode 0600."""
     with translate_disk_errors(path):
         handle, name = tempfile.mkstemp(prefix=TEMPORARY, dir=path.parent)
         try:
@@ -58,7 +56,9 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def sync_directory(directory: Path) -> None:
-    """A rename is on the disk only when its directory is."""
+    """A rename is on the disk only when its directory is; Windows opens no directories and syncs them itself."""
+    if os.name == "nt":
+        return
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -67,7 +67,7 @@ def sync_directory(directory: Path) -> None:
 
 
 def refuse_overwrite(path: Path, force: bool) -> None:
-    """An existing output is kept unless the user says --force."""
+    """Refuse to replace an existing output without --force."""
     if path.is_dir():
         raise KedgeError("is a directory", file=path, remedy="give the name of a file")
     if path.exists() and not force:

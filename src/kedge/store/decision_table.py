@@ -9,8 +9,6 @@ from typing import Final
 
 from kedge.errors import KedgeError
 
-__all__ = ["create_table", "erase_words"]
-
 _VERSION: Final = 2  # 1 had the words themselves in the chain
 _NO_UPDATE: Final = """
 CREATE TRIGGER decisions_no_update BEFORE UPDATE ON decisions

@@ -2,7 +2,7 @@
 
 A row counts only once `append` has returned: the transaction is then on the disk (synchronous=FULL), and no kill
 can lose it. Triggers refuse changes to rows; who goes around them breaks the chain, and `verify` names the row. The one
-exception is `forget`, which takes the words out of rows and says so in a row of its own; the chain stays whole.
+exception is `forget`, which removes the words from rows and records that in a row of its own; the chain stays whole.
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Final
 
-from kedge.decisions import PURGE, UNDO, VERDICTS, Entry, State, replay
+from kedge.answers import PURGE, UNDO, VERDICTS, Entry, State, replay
 from kedge.errors import KedgeError
 from kedge.store.decision_table import create_table, erase_words
-
-__all__ = ["DECISIONS_FILE", "Conflict", "DecisionLog", "read_decisions"]
 
 DECISIONS_FILE: Final = "decisions.sqlite"
 _START: Final = "0" * 64
@@ -96,7 +94,7 @@ class DecisionLog:
             standing = self.state.current(reviewer, (left, right))
             if seen is not None and (standing.seq if standing else 0) != seen:
                 raise Conflict("the pair was decided elsewhere meanwhile")
-            return _draft(reviewer, action, left, right, note=note, run=run, key=key)
+            return Entry(reviewer=reviewer, action=action, left=left, right=right, note=note, run=run)
 
         entry = self._write(key, draft)
         assert entry is not None
@@ -116,7 +114,9 @@ class DecisionLog:
                     raise Conflict(f"decision {seq} is undone already")
             if target is None:
                 return None
-            return _draft(reviewer, UNDO, target.left, target.right, undoes=target.seq, run=run, key=key)
+            return replace(
+                Entry(reviewer=reviewer, action=UNDO, undoes=target.seq, run=run), left=target.left, right=target.right
+            )
 
         return self._write(key, draft)
 
@@ -133,7 +133,7 @@ class DecisionLog:
             if not rows:
                 return None
             erase_words(self._db, rows)
-            return _draft(by, PURGE, "", "", note=json.dumps(rows))
+            return Entry(reviewer=by, action=PURGE, note=json.dumps(rows))
 
         self._db.execute("PRAGMA secure_delete = ON")
         if self._write("", draft) is not None:
@@ -144,7 +144,7 @@ class DecisionLog:
         return rows
 
     def _write(self, key: str, make: Callable[[], Entry | None]) -> Entry | None:
-        """Append what `make` says within one transaction, so that nobody else writes between its look and ours."""
+        """Append what `make` returns within one transaction: no other process writes between its look and ours."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             self.refresh()
@@ -174,22 +174,17 @@ class DecisionLog:
         previous, count = _START, 0
         undone: set[int] = set()
         missing: set[int] = set()
-        for entry in self._rows(0):
-            count += 1
-            sound = entry.seq == count and entry.previous == previous and entry.hash == entry.expected_hash()
-            if entry.forgotten:
-                sound = sound and not (entry.left or entry.right or entry.note)
-                missing.add(count)
-            else:
-                sound = sound and entry.seal == entry.expected_seal()
-            if sound and entry.undoes is not None:
-                sound = entry.undoes < entry.seq and entry.undoes not in undone
-                undone.add(entry.undoes)
-            if not sound:
+        for count, entry in enumerate(self._rows(0), 1):
+            twice = entry.undoes is not None and (entry.undoes >= count or entry.undoes in undone)
+            if twice or not entry.is_sound(count, previous):
                 raise self._broken(count)
+            if entry.undoes is not None:
+                undone.add(entry.undoes)
+            if entry.forgotten:
+                missing.add(count)
             missing -= entry.forgets
             previous = entry.hash
-        if missing:  # words were taken out, but no purge says so
+        if missing:  # words were removed, but no purge records that
             raise self._broken(min(missing))
         return count
 
@@ -202,7 +197,7 @@ class DecisionLog:
 
     @property
     def head(self) -> str:
-        """The last row's hash: who writes it down elsewhere can later tell whether rows were cut off the end."""
+        """The last row's hash; a copy of it elsewhere shows later whether rows were cut off the end."""
         return self.state.entries[-1].hash if self.state.entries else _START
 
     def close(self) -> None:
@@ -213,16 +208,8 @@ class DecisionLog:
 _REMEDY: Final = "restore the file from a copy, or move it away to start without decisions"
 
 
-def _draft(
-    reviewer: str, action: str, left: str, right: str, *, note: str = "", undoes: int | None = None, run: str = "",
-    key: str = "",
-) -> Entry:  # fmt: skip
-    """An entry that has no number, time and place in the chain yet."""
-    return Entry(0, "", reviewer, action, left, right, note, undoes, run, key, "", "", "", "")
-
-
 def read_decisions(directory: Path) -> State | None:
-    """The replayed decisions of a run directory after a check of the chain; None where nobody decided anything."""
+    """The replayed decisions of a run directory after a check of the chain; None where there are none."""
     path = directory / DECISIONS_FILE
     if not path.exists():
         return None

@@ -12,11 +12,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.alignment import Alignment, SparseAlignment, VectorAlignment
-from kedge.link.pair_network import PairNetwork
-from kedge.types import Network
-
-__all__ = ["ALIGNMENT", "ARRAYS", "JSON", "NETWORK", "SPARSE", "TABLE", "TEXT", "Format", "dump_json", "load_column"]
+from kedge.alignment import SparseAlignment, VectorAlignment, join_csr, split_csr
+from kedge.config import Config, stored_config
+from kedge.probability import Calibrator
+from kedge.similarity import PairNetwork
+from kedge.store.records import from_plain, to_plain
+from kedge.store.renamed import rename_arrays, rename_calibration
+from kedge.types import Alignment, Network
 
 T = TypeVar("T")
 
@@ -33,7 +35,7 @@ class Format(NamedTuple, Generic[T]):
 
 
 def dump_json(value: Any) -> str:
-    """JSON with a line a field; what JSON cannot say (NaN) is refused rather than written."""
+    """JSON with one line for each field; what JSON has no word for (NaN) is refused rather than written."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -70,22 +72,15 @@ def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         return {name: held[name] for name in held.files}
 
 
-def _parts(value: csr_array, prefix: str = "") -> dict[str, NDArray[Any]]:
-    parts = {"data": value.data, "indices": value.indices, "indptr": value.indptr, "shape": np.asarray(value.shape)}
-    return {f"{prefix}{name}": part for name, part in parts.items()}
-
-
-def _joined(held: Mapping[str, NDArray[Any]], prefix: str = "") -> csr_array:
-    data, indices, indptr, shape = (held[f"{prefix}{name}"] for name in ("data", "indices", "indptr", "shape"))
-    return csr_array((data, indices, indptr), shape=(int(shape[0]), int(shape[1])))
-
-
 def _dump_sparse(value: csr_array, file: BinaryIO) -> None:
-    _dump_arrays(_parts(value), file)
+    _dump_arrays(split_csr(value), file)
 
 
 def _load_sparse(path: Path) -> csr_array:
-    return _joined(_load_arrays(path))
+    found = join_csr(_load_arrays(path))
+    if found is None:
+        raise KeyError("data")
+    return found
 
 
 TABLE: Format[pa.Table] = Format(_dump_table, _load_table)
@@ -94,6 +89,12 @@ SPARSE: Format[csr_array] = Format(_dump_sparse, _load_sparse)
 TEXT: Format[str] = Format(lambda value, file: file.write(value.encode()), lambda path: path.read_text("utf-8"))
 JSON: Format[Any] = Format(
     lambda value, file: file.write(dump_json(value).encode()), lambda path: json.loads(path.read_text("utf-8"))
+)
+
+SETTINGS_JSON: Format[Config] = Format(
+    # Where the work is done is no part of what is chosen: a run may be resumed on another engine.
+    lambda value, file: JSON.dump(value.model_dump(mode="json", exclude={"engine"}), file),
+    lambda path: stored_config(JSON.load(path)),
 )
 
 
@@ -124,32 +125,20 @@ def _load_network(path: Path) -> Network:
 
 
 def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
-    if isinstance(value, SparseAlignment):
-        arrays = _parts(value.scores) | ({} if value.strengths is None else _parts(value.strengths, "believed_"))
-        if value.vectors is not None:
-            arrays |= {"laid_left": value.vectors.left, "laid_right": value.vectors.right}
-        _dump_arrays(arrays, file)
-    elif isinstance(value, VectorAlignment):
-        arrays = {"left": value.left, "right": value.right}
-        if value.head is not None:
-            arrays |= _parts(value.head, "head_")
-        if isinstance(value.judge, PairNetwork):
-            arrays |= {f"judge_{name}": part for name, part in value.judge.arrays().items()}
-        _dump_arrays(arrays, file)
-    else:
-        raise TypeError(f"no format for {type(value).__name__}")
+    _dump_arrays(value.arrays(), file)
 
 
 def _load_alignment(path: Path) -> Alignment:
-    held = _load_arrays(path)
-    if "left" in held:
-        head = _joined(held, "head_") if "head_data" in held else None
-        judge = {name.removeprefix("judge_"): part for name, part in held.items() if name.startswith("judge_")}
-        return VectorAlignment(held["left"], held["right"], head, PairNetwork.of(judge) if judge else None)
-    strengths = _joined(held, "believed_") if "believed_data" in held else None
-    laid = VectorAlignment(held["laid_left"], held["laid_right"]) if "laid_left" in held else None
-    return SparseAlignment(_joined(held), strengths, laid)
+    held = rename_arrays(_load_arrays(path))
+    if "left" not in held:
+        return SparseAlignment.of(held)
+    learnt = {name.removeprefix("network_"): part for name, part in held.items() if name.startswith("network_")}
+    return VectorAlignment.of(held, PairNetwork.of(learnt) if learnt else None)
 
 
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
+CALIBRATOR: Format[Calibrator] = Format(
+    lambda value, file: JSON.dump(to_plain(value), file),
+    lambda path: from_plain(Calibrator, rename_calibration(JSON.load(path))),
+)

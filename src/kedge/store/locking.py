@@ -1,56 +1,58 @@
-"""Locks on a run directory: one process computes in it at a time; a purge also waits until nobody reviews."""
+"""Locks on a run directory: one process computes in it at a time; a purge also waits until no review is open."""
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from kedge.errors import KedgeError
-from kedge.store.atomic import translate_disk_errors
-
-__all__ = ["LOCKS", "lock_run", "reviewing"]
+from kedge.store.atomic import translate_disk_errors, write_atomically
 
 _WORK: Final = ".lock"
+_HOLDER: Final = ".lock-holder"  # on Windows others cannot read a locked file, so the process id has its own
 _REVIEW: Final = ".reviewing"
-LOCKS: Final = (_WORK, _REVIEW)
+LOCKS: Final = (_WORK, _REVIEW)  # names of all files here begin with one of these
 
 
 @contextlib.contextmanager
 def lock_run(directory: Path) -> Iterator[None]:
-    """Hold the directory for work, or say who else does."""
-    with _held(directory / _WORK, fcntl.LOCK_EX, "another kedge{} is working in this directory") as lock:
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+    """Hold the directory for work, or raise with the id of the process that holds it."""
+    holder = directory / _HOLDER
+    with _held(directory / _WORK, False, lambda: f"another kedge{_process(holder)} is working in this directory"):
+        write_atomically(holder, lambda file: file.write(str(os.getpid()).encode()))
         yield
 
 
 @contextlib.contextmanager
 def reviewing(directory: Path, shared: bool = True) -> Iterator[None]:
-    """Servers share this lock among them; who must be sure that none of them remembers anything takes it alone."""
-    kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    words = "an account is being purged from this run" if shared else "a `kedge review` of this run is open"
-    with _held(directory / _REVIEW, kind, words):
+    """Review servers share this lock; a purge takes it alone, so that no server still has the account in memory."""
+    problem = "an account is being purged from this run" if shared else "a `kedge review` of this run is open"
+    with _held(directory / _REVIEW, shared, lambda: problem):
         yield
 
 
+def _process(holder: Path) -> str:
+    with contextlib.suppress(OSError):
+        return f" (process {holder.read_text('ascii', 'replace').strip()})"
+    return ""
+
+
 @contextlib.contextmanager
-def _held(path: Path, kind: int, words: str) -> Iterator[int]:
+def _held(path: Path, shared: bool, problem: Callable[[], str]) -> Iterator[None]:
+    """Hold a lock on a file until the end; the system releases it if the process is killed."""
+    from portalocker import AlreadyLocked, LockFlags, lock  # here, because --help must stay quick
+
     with translate_disk_errors(path):
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         try:
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(lock, 32, 0).decode("ascii", "replace").strip()
-            raise KedgeError(
-                words.format(f" (process {holder})" if holder else ""),
-                file=path.parent,
-                remedy="wait for it or end it, or choose another directory",
-            ) from None
-        yield lock
+            lock(file, LockFlags.NON_BLOCKING | (LockFlags.SHARED if shared else LockFlags.EXCLUSIVE))
+        except AlreadyLocked:
+            remedy = "wait for it or end it, or choose another directory"
+            raise KedgeError(problem(), file=path.parent, remedy=remedy) from None
+        yield
     finally:
-        os.close(lock)
+        os.close(file)

@@ -8,13 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["from_plain", "to_plain"]
-
 T = TypeVar("T")
 
 
 def to_plain(value: Any) -> Any:
-    """A dataclass of numbers, texts, arrays, tuples and further dataclasses as what JSON can say."""
+    """A dataclass of numbers, texts, arrays, tuples and further dataclasses as values of JSON."""
     if dataclasses.is_dataclass(value):
         return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, np.ndarray):
@@ -44,14 +42,11 @@ def _read(kind: Any, plain: Any) -> Any:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         hints = typing.get_type_hints(kind)
         return kind(**{name: _read(hints[name], part) for name, part in plain.items()})
-    if isinstance(plain, dict) and "dtype" in plain:
-        dtype = np.dtype(plain["dtype"])
+    if isinstance(plain, dict):
         values = [float(v) if isinstance(v, str) else v for v in plain["values"]]
-        return np.array(values, dtype).reshape(plain["shape"])
+        return np.array(values, np.dtype(plain["dtype"])).reshape(plain["shape"])
     if isinstance(plain, list):
-        inner = [part for part in typing.get_args(kind) if part is not Ellipsis]
-        kinds = inner if len(inner) == len(plain) else (inner or [Any])[:1] * len(plain)
+        inner = typing.get_args(kind) or (Any, ...)  # tuple[int, str] or tuple[int, ...]
+        kinds = inner[:1] * len(plain) if inner[-1] is Ellipsis else inner
         return tuple(_read(part_kind, part) for part_kind, part in zip(kinds, plain, strict=True))
-    if kind is float and plain is not None:
-        return float(plain)
-    return plain
+    return float(plain) if kind is float else plain

@@ -3,9 +3,8 @@
 Pure functions of their arguments and a seed: the same seed gives the same bytes. Nothing here imports torch.
 """
 
-from kedge.synth.pair import Planted, split
+from kedge.synth.pair import Planted, anchor_table, edge_table, split
 from kedge.synth.sampling import expected_shares, subnetworks
 from kedge.synth.social import planted
-from kedge.synth.tables import anchor_table, edge_table
 
 __all__ = ["Planted", "anchor_table", "edge_table", "expected_shares", "planted", "split", "subnetworks"]

@@ -7,8 +7,6 @@ from math import ceil, floor
 
 from kedge.errors import KedgeError
 
-__all__ = ["Counts", "Wish", "allocate"]
-
 
 @dataclass(frozen=True)
 class Wish:
@@ -72,7 +70,7 @@ def allocate(wish: Wish, left_natural: float, right_natural: float) -> Counts:
 
     With x left and y right edges among the anchors, w = overlap and P pairs of anchors: w x of them are on both
     sides, so w x <= y and x + y - w x <= P. `left_natural` and `right_natural` are the shares of a side's edges
-    that lie among anchors if nobody interferes.
+    that lie among anchors before any adjustment.
     """
     x_least, x_most = _range(wish.left_nodes, wish.left_edges, wish.anchors)
     y_least, y_most = _range(wish.right_nodes, wish.right_edges, wish.anchors)

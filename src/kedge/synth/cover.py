@@ -9,8 +9,6 @@ from kedge.synth.pair import keys
 from kedge.synth.venues import BOTH, LEFT, RIGHT, Edges
 from kedge.types import IntArray
 
-__all__ = ["cover"]
-
 _LOCAL_ROUNDS = 4
 _IDLE_ROUNDS = 4  # how often chance may fail before the rest counts as unavoidable
 _TRIES = 8  # offers that one person looks at in a round

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from kedge.synth.pair import keys
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["Layer", "Society", "distinct", "draw", "power_law", "society"]
-
 # The share of a block that one person may know: a circle becomes nearly a clique, a community stays looser.
 CIRCLE_FILL = 0.9
 COMMUNITY_FILL = 0.7

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from kedge.linalg import row_index
 from kedge.synth.pair import keys
 from kedge.types import IntArray, Network
-
-__all__ = ["clustering", "measure"]
 
 WEDGES = 200_000  # a share estimated from so many has a standard error of about 0.001
 
 
 def _sorted_keys(network: Network) -> NDArray[np.int64]:
     """Both directions of every edge, ascending because the CSR is canonical."""
-    rows = np.repeat(np.arange(network.n, dtype=np.int32), network.degrees)
-    return keys(rows, network.adjacency.indices)
+    return keys(row_index(network.adjacency), network.adjacency.indices)
 
 
 def _contains(ascending: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""What synth hands back: two networks, the persons who are in both, and the figures that came out."""
+"""What synth returns: two networks, the persons who are in both, the figures that came out; and these as tables."""
 
 from __future__ import annotations
 
@@ -9,12 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, triu
 
-from kedge.errors import KedgeError
-from kedge.types import IntArray, Network, as_pairs
-
-__all__ = ["Planted", "checked_count", "checked_number", "checked_seed", "keys", "shuffled_network", "split"]
+from kedge.types import IntArray, KedgeError, Network, as_pairs
 
 MOST_NODES = 2**31 - 1  # two accounts share one 64-bit key
 
@@ -125,3 +122,29 @@ def split(anchors: Any, train_share: float, seed: int) -> tuple[IntArray, IntArr
     dealt = pairs[checked_seed(seed).permutation(len(pairs))]
     cut = round(share * len(pairs))
     return dealt[:cut], dealt[cut:]
+
+
+def edge_table(network: Network, seed: int = 0) -> pa.Table:
+    """Each undirected edge once as columns `source`, `target` (and `weight` where some weight is not 1).
+
+    Rows and the two ends of each row are in random order, so that a file gives nothing away.
+    """
+    rng = checked_seed(seed)
+    upper = triu(network.adjacency, k=1, format="coo")
+    order = rng.permutation(upper.nnz)
+    first, second = (np.asarray(ends)[order] for ends in upper.coords)
+    turned = rng.random(len(order)) < 0.5
+    columns: dict[str, Any] = {
+        "source": network.ids.take(pa.array(np.where(turned, second, first))),
+        "target": network.ids.take(pa.array(np.where(turned, first, second))),
+    }
+    weights = np.asarray(upper.data)[order]
+    if (weights != 1).any():
+        columns["weight"] = pa.array(weights)
+    return pa.table(columns)
+
+
+def anchor_table(left: Network, right: Network, anchors: Any) -> pa.Table:
+    """Pairs of accounts as the ids in columns `left`, `right`, in the order given."""
+    pairs = as_pairs(anchors)
+    return pa.table({"left": left.ids.take(pa.array(pairs[:, 0])), "right": right.ids.take(pa.array(pairs[:, 1]))})

@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import triu
 
-from kedge.errors import KedgeError
 from kedge.synth.measure import measure
 from kedge.synth.pair import Planted, checked_number, checked_seed, shuffled_network
-from kedge.types import Network
-
-__all__ = ["expected_shares", "subnetworks"]
+from kedge.types import KedgeError, Network
 
 
 def expected_shares(alpha_s: float, alpha_c: float) -> tuple[float, float, float]:

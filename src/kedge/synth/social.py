@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kedge.errors import KedgeError
 from kedge.synth.counts import Wish, allocate
 from kedge.synth.cover import cover
 from kedge.synth.friendship import society
 from kedge.synth.measure import measure
 from kedge.synth.pair import Planted, checked_count, checked_number, checked_seed, shuffled_network
 from kedge.synth.venues import BOTH, LEFT, RIGHT, assign, kinds, natural_shares, pool
-from kedge.types import IntArray
-
-__all__ = ["planted"]
+from kedge.types import IntArray, KedgeError
 
 
 def planted(

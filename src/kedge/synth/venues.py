@@ -12,8 +12,6 @@ from kedge.synth.friendship import Layer, Society, distinct, draw
 from kedge.synth.pair import keys
 from kedge.types import FloatArray, IntArray
 
-__all__ = ["BOTH", "LEFT", "RIGHT", "Edges", "Pool", "assign", "kinds", "natural_shares", "pool"]
-
 LEFT, RIGHT, BOTH = 1, 2, 3  # bits: a person or an edge is on the left, on the right, on both
 _ROUNDS = 8
 

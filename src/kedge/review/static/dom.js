@@ -44,6 +44,7 @@ export function name(text) {
 
 export const percent = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.01 ? "<1 %" : p < 1 && p > 0.99 ? ">99 %" : `${Math.round(p * 100)} %`);
 export const count = (n) => n.toLocaleString("en");
+export const neighbours = (n) => `${count(n)} neighbour${n === 1 ? "" : "s"}`;
 export const MARKS = { yes: "✓", no: "✗", unsure: "?", disputed: "≠", undo: "↶", purge: "∅" };
 
 export function badge(verdict, extra) {

@@ -29,8 +29,8 @@ function side(pair, which, frame) {
     const x = (a[0] + b[0]) / 2 + bend * 2;
     return s("path", { class: "edge", d: `M${a[0]} ${a[1]}Q${both ? x : (a[0] + b[0]) / 2} ${(a[1] + b[1]) / 2} ${b[0]} ${b[1]}` });
   });
-  const spokes = places.map(([x, y], i) =>
-    s("line", { class: i < joined.length ? "spoke joined" : "spoke", x1: centre[0], y1: centre[1], x2: x, y2: y }));
+  const rays = places.map(([x, y], i) =>
+    s("line", { class: i < joined.length ? "ray joined" : "ray", x1: centre[0], y1: centre[1], x2: x, y2: y }));
   const dots = alone.map(([x, y], i) => {
     const other = ego.alone[i];
     return s("g", { class: other.elsewhere ? "alone elsewhere" : "alone" },
@@ -43,7 +43,7 @@ function side(pair, which, frame) {
   const hub = s("g", { class: "hub" },
     s("circle", { cx: centre[0], cy: centre[1], r: frame.hub }),
     s("text", { x: centre[0], y: centre[1] + 4, "text-anchor": "middle" }, which === "left" ? "L" : "R"));
-  return { lines: [...lines, ...spokes], front: [...dots, more, hub], joined };
+  return { lines: [...lines, ...rays], front: [...dots, more, hub], joined };
 }
 
 export function egoNetworks(pair, width) {
@@ -90,5 +90,5 @@ export function legend() {
     key([s("line", { x1: 8, x2: 22, y1: 7, y2: 7, class: "known", stroke: COLOURS[0] }), s("circle", { cx: 7, cy: 7, r: 5, fill: COLOURS[0] }), s("circle", { cx: 23, cy: 7, r: 5, fill: COLOURS[0] })], "known pair"),
     key([s("line", { x1: 8, x2: 22, y1: 7, y2: 7, class: "guess", stroke: COLOURS[1] }), s("circle", { cx: 7, cy: 7, r: 5, fill: COLOURS[1] }), s("circle", { cx: 23, cy: 7, r: 5, fill: COLOURS[1] })], "matched by kedge"),
     key(s("g", { class: "alone" }, s("circle", { cx: 15, cy: 7, r: 5 })), "no counterpart here"),
-    key(s("g", { class: "alone elsewhere" }, s("circle", { cx: 15, cy: 7, r: 5 })), "partner known elsewhere"));
+    key(s("g", { class: "alone elsewhere" }, s("circle", { cx: 15, cy: 7, r: 5 })), "has another known partner"));
 }

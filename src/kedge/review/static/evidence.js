@@ -1,16 +1,16 @@
-// The evidence waterfall: from nothing to the pair's log-odds, a bar a neighbour.
+// The evidence waterfall: from 0 to the pair's log-odds, one bar per neighbour.
 import { h, name, percent, s } from "./dom.js";
 
 const some = (n, words) => `${n} ${words.replace("neighbours", n === 1 ? "neighbour" : "neighbours")}`;
 const WORDS = {
-  other: (n) => some(n, "further shared neighbours"),
+  other: (n) => some(n, "other shared neighbours"),
   missing_right: (n) => some(n, "left neighbours missing on the right"),
   missing_left: (n) => some(n, "right neighbours missing on the left"),
-  profile: () => "number of neighbours on either side",
-  vectors: () => "vectors of the two accounts",
+  profile: () => "numbers of neighbours compared",
+  vectors: () => "similarity of the two vectors",
 };
 
-const signed = (x) => (x > 0 ? "+" : x < 0 ? "−" : "") + Math.abs(x).toFixed(1);
+const signed = (x) => (Math.abs(x) < 0.05 ? "" : x > 0 ? "+" : "−") + Math.abs(x).toFixed(1);
 
 export function waterfall(pair) {
   const { steps, total, unit, reordered } = pair.evidence;
@@ -45,6 +45,6 @@ export function waterfall(pair) {
   }
   const title = unit === "log-odds" ? "Evidence" : "Shared known neighbours";
   return h("section", { class: "card evidence" },
-    h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, a step a neighbour" : "rarer neighbours weigh more")),
-    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also weighs the other candidates, and how often " + (reordered ? "such pairs were right. Here candidates do not stand in the order of their log-odds: nearness and other signs count beside them." : "such log-odds were right.")) : null] : h("p", { class: "none" }, "Nothing in the networks speaks for or against this pair."));
+    h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, one step per neighbour" : "rare neighbours count more")),
+    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also depends on the other candidates, and on how often such pairs were right among the validation anchors." + (reordered ? " Here candidates are not ranked by log-odds alone: vector similarity and other signals count too." : "")) : null] : h("p", { class: "none" }, "The networks hold no evidence for or against this pair."));
 }

@@ -1,5 +1,5 @@
 // The queue, the search, the history and the progress.
-import { badge, count, fill, h, name, percent, s } from "./dom.js";
+import { badge, count, fill, h, name, neighbours, percent, s } from "./dom.js";
 
 const link = (left, right, ...children) => h("a", { href: `/?left=${left}&right=${right}`, "data-link": "" }, children);
 const both = (left, right) => [name(left.id ?? left), h("span", { class: "muted" }, " ↔ "), name(right.id ?? right)];
@@ -10,15 +10,15 @@ const field = (words, control) => h("label", { class: "field" }, h("span", {}, w
 function pages(total, offset, limit, go) {
   if (total <= limit) return null;
   return h("div", { class: "pages" },
-    h("button", { type: "button", class: "quiet", disabled: offset === 0, onclick: () => go(Math.max(0, offset - limit)) }, "Back"),
+    h("button", { type: "button", class: "quiet", disabled: offset === 0, onclick: () => go(Math.max(0, offset - limit)) }, "Previous"),
     h("span", { class: "muted" }, `${count(offset + 1)}–${count(Math.min(offset + limit, total))} of ${count(total)}`),
-    h("button", { type: "button", class: "quiet", disabled: offset + limit >= total, onclick: () => go(offset + limit) }, "Further"));
+    h("button", { type: "button", class: "quiet", disabled: offset + limit >= total, onclick: () => go(offset + limit) }, "Next"));
 }
 
 export function showQueue(place, answer, query, go, blind) {
   const form = h("form", { class: "filters" },
-    field("Status", select("status", query.status || "open", { open: "nobody decided", second: "needs my second opinion", decided: "decided", unsure: "unsure", disputed: "disputed", all: "all" })),
-    field("kedge says", select("decision", query.decision || "", { "": "anything", match: "match", review: "review", "no match": "no match" })),
+    field("Status", select("status", query.status || "open", { open: "not decided yet", second: "needs my second opinion", decided: "decided", unsure: "unsure", disputed: "disputed", all: "all" })),
+    field("Decision of the run", select("decision", query.decision || "", { "": "any", match: "match", review: "review", "no match": "no match" })),
     field("Probability from", h("input", { name: "least", type: "number", min: 0, max: 1, step: 0.05, value: query.least || "0" })),
     field("to", h("input", { name: "most", type: "number", min: 0, max: 1, step: 0.05, value: query.most || "1" })),
     field("Id contains", h("input", { name: "q", type: "search", value: query.q || "", spellcheck: "false" })),
@@ -38,26 +38,26 @@ export function showQueue(place, answer, query, go, blind) {
       h("button", { type: "button", class: "primary", disabled: !answer.total, onclick: () => go("/", chosen()) }, "Review these")),
     form,
     rows.length ? h("table", { class: "list" },
-      h("thead", {}, h("tr", {}, h("th", {}, "Pair"), blind ? null : [h("th", { class: "figure" }, "Probability"), h("th", {}, "kedge says"), h("th", { class: "figure" }, "Information")], h("th", {}, "Verdict"))),
+      h("thead", {}, h("tr", {}, h("th", {}, "Pair"), blind ? null : [h("th", { class: "figure" }, "Probability"), h("th", {}, "Decision"), h("th", { class: "figure" }, "Information")], h("th", {}, "Verdict"))),
       h("tbody", {}, rows)) : h("p", { class: "none" }, "No pair passes these filters."),
     pages(answer.total, answer.offset, answer.limit, (offset) => go("/queue", { ...chosen(), offset }))));
 }
 
 export function showSearch(place, answer) {
   const list = (side, words) => h("section", { class: "card page" },
-    h("h2", {}, words, h("span", { class: "hint" }, answer[side].length === 20 ? "the first 20" : `${answer[side].length || "none"} found`)),
+    h("h2", {}, words, h("span", { class: "hint" }, answer[side].length === 20 ? "the first 20 shown" : `${answer[side].length || "none"} found`)),
     h("ul", { class: "found" }, answer[side].map((one) => {
-      const degree = h("span", { class: "muted" }, ` ${count(one.degree)} neighbours,`);
+      const degree = h("span", { class: "muted" }, ` ${neighbours(one.degree)},`);
       if (!one.partner) return h("li", {}, name(one.id), degree, h("span", { class: "muted" }, " no candidate"));
       const [left, right] = side === "left" ? [one.account, one.partner.account] : [one.partner.account, one.account];
       return h("li", {}, link(left, right, name(one.id)), degree, h("span", { class: "muted" }, one.known ? " known: " : " best candidate: "), name(one.partner.id));
     })));
-  fill(place, h("div", { class: "title" }, h("h1", {}, "Accounts with “", name(answer.text), "”")), h("div", { class: "halves" }, list("left", "Left network"), list("right", "Right network")));
+  fill(place, h("div", { class: "title" }, h("h1", {}, "Accounts whose id contains “", name(answer.text), "”")), h("div", { class: "halves" }, list("left", "Left network"), list("right", "Right network")));
 }
 
 function about(e) {
-  if (e.forgotten) return h("span", { class: "muted" }, "forgotten");
-  if (e.action === "purge") return h("span", { class: "muted" }, `the words of ${JSON.parse(e.note).join(", ")}`);
+  if (e.forgotten) return h("span", { class: "muted" }, "text deleted on request");
+  if (e.action === "purge") return h("span", { class: "muted" }, `deleted the text of ${JSON.parse(e.note).join(", ")}`);
   const pair = both(e.left, e.right);
   return [e.accounts ? link(e.accounts.left, e.accounts.right, pair) : [pair, h("span", { class: "muted" }, " not in this run")], e.note ? h("q", {}, e.note) : null];
 }
@@ -78,11 +78,11 @@ export function showHistory(place, answer, query, me, go, undo, blind) {
     go("/history", filter.value ? { q: filter.value } : {});
   });
   fill(place, h("section", { class: "card page" },
-    h("div", { class: "title" }, h("h1", {}, "History"), h("span", { class: "muted" }, `${count(answer.total)} entries, ${blind ? "yours alone: blind mode hides the others’" : "none is ever removed"}`)),
+    h("div", { class: "title" }, h("h1", {}, "History"), h("span", { class: "muted" }, `${count(answer.total)} entries, ${blind ? "only yours: blind mode hides the others’" : "none is ever removed"}`)),
     answer.contradictions.map((c) => h("p", { class: "warning" }, h("b", {}, "⚠ "), name(c.id), ` (${c.side}) is confirmed with `,
       c.partners.map((p, i) => [i ? " and " : "", name(p)]), ": none of these pairs is used until one is undone.")),
     form,
-    rows.length ? h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["#", "When (UTC)", "Who", "What", "Pair", ""].map((w) => h("th", {}, w || h("span", { class: "hidden" }, "Undo"))))), h("tbody", {}, rows))
+    rows.length ? h("table", { class: "list" }, h("thead", {}, h("tr", {}, ["#", "When (UTC)", "Who", "What", "Pair", ""].map((w) => h("th", { class: w === "#" ? "figure" : "" }, w || h("span", { class: "hidden" }, "Undo"))))), h("tbody", {}, rows))
       : h("p", { class: "none" }, "Nothing has been decided yet."),
     pages(answer.total, answer.offset, answer.limit, (offset) => go("/history", { ...query, offset })),
     h("p", { class: "muted chain" }, "Head of the hash chain: ", h("code", {}, answer.head))));
@@ -113,22 +113,22 @@ export function showProgress(place, p, go) {
   fill(place,
     h("section", { class: "card page" },
       h("div", { class: "title" }, h("h1", {}, "Progress")),
-      h("div", { class: "tiles" }, tile(count(p.decided), `of ${count(p.queue)} pairs decided or settled`), tile(count(p.yes), "confirmed"), tile(count(p.no), "rejected or settled elsewhere"),
+      h("div", { class: "tiles" }, tile(count(p.decided), `of ${count(p.queue)} pairs no longer open`), tile(count(p.yes), "confirmed"), tile(count(p.no), "rejected, or an account is confirmed with another"),
         tile(percent(p.precision_now), `expected precision of ${count(p.pairs)} accepted pairs`), tile(percent(p.precision_before), "before any review"),
-        tile(p.more === null ? "–" : count(p.more), `answers to a precision of ${percent(p.target)}`)),
+        tile(p.more === null ? "–" : count(p.more), `more answers to reach a precision of ${percent(p.target)}`)),
       gauge(p), h("p", { class: "muted say" }, towards(p), "."),
       h("p", {}, h("label", { for: "target" }, "Target precision "), target)),
     h("section", { class: "card page" },
-      h("h2", {}, "Is the probability to be believed?", h("span", { class: "hint" }, "what kedge said and what reviewers found")),
-      p.said_and_found.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Probability", "Pairs", "Said", "Found"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
-        h("tbody", {}, p.said_and_found.map((b) => h("tr", {}, h("td", {}, `${percent(b.low)} to ${percent(b.high)}`), h("td", { class: "figure" }, count(b.pairs)), h("td", { class: "figure" }, percent(b.said)), h("td", { class: "figure" }, percent(b.found))))))
+      h("h2", {}, "Are the probabilities right?", h("span", { class: "hint" }, "mean probability, and the share that reviewers confirmed")),
+      p.reliability.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Probability", "Pairs", "Predicted", "Confirmed"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
+        h("tbody", {}, p.reliability.map((b) => h("tr", {}, h("td", {}, `${percent(b.low)} to ${percent(b.high)}`), h("td", { class: "figure" }, count(b.pairs)), h("td", { class: "figure" }, percent(b.predicted)), h("td", { class: "figure" }, percent(b.confirmed))))))
         : h("p", { class: "none" }, "Nothing has been decided yet.")),
     h("section", { class: "card page" },
       h("h2", {}, "Reviewers"),
       p.reviewers.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Reviewer", "Yes", "No", "Unsure"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
         h("tbody", {}, p.reviewers.map((r) => h("tr", {}, h("td", {}, r.reviewer), ["yes", "no", "unsure"].map((v) => h("td", { class: "figure" }, count(r[v])))))))
-        : h("p", { class: "none" }, "Nobody has decided yet."),
+        : h("p", { class: "none" }, "No reviewer has decided yet."),
       p.agreement.map((a) => h("p", { class: "kappa" }, h("b", {}, `${a.first} and ${a.second}: κ = ${a.kappa === null ? "–" : a.kappa.toFixed(2)}`),
         h("span", { class: "muted" }, ` ${AGREEMENT(a.kappa)}; the same verdict on ${count(a.same)} of ${count(a.both)} pairs that both decided`))),
-      p.reviewers.length && !p.agreement.length ? h("p", { class: "muted" }, "Agreement shows once two reviewers have decided the same pair: choose “needs my second opinion” in the queue.") : null));
+      p.reviewers.length && !p.agreement.length ? h("p", { class: "muted kappa" }, "Agreement is shown once two reviewers have decided the same pair: choose “needs my second opinion” in the queue.") : null));
 }

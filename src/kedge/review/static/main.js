@@ -47,8 +47,8 @@ async function askReviewer() {
   const box = h("input", { id: "name", maxlength: 80, required: true, autocomplete: "name", list: "names" });
   box.value = session.reviewer || "";
   const known = h("datalist", { id: "names" }, session.reviewers.map((one) => h("option", { value: one })));
-  const content = h("div", {}, h("p", {}, h("label", { for: "name" }, "Your name stands beside every decision.")), box, known);
-  const choice = await ask("Who decides?", content, [["ok", "Go on", "primary"]]);
+  const content = h("div", {}, h("p", {}, h("label", { for: "name" }, "Your name is saved with every decision.")), box, known);
+  const choice = await ask("Who decides?", content, [["ok", "Continue", "primary"]]);
   if (choice !== "ok" || !box.value.trim()) return Boolean(session.reviewer);
   try {
     session.reviewer = (await post("/api/reviewer", { name: box.value })).reviewer;
@@ -64,11 +64,11 @@ const showReviewer = () => fill(at("reviewer"), session.reviewer ? h("bdi", {}, 
 
 function trouble(error) {
   if (!(error instanceof Refused)) {
-    banner("The server does not answer. ", pending.read() ? "Your last answer is kept here and sent as soon as it is back. " : "",
+    banner("The server does not answer. ", pending.read() ? "Your last answer is saved in this browser and is sent when the server is back. " : "",
       h("button", { type: "button", class: "quiet", onclick: () => resume() }, "Try again"));
     clearTimeout(trouble.timer);
     trouble.timer = setTimeout(resume, 2000);
-  } else if (error.status === 401) banner("The server was started anew: open the new link that `kedge review` printed. ", pending.read() ? "Your last answer is kept here and sent then." : "");
+  } else if (error.status === 401) banner("The server was restarted: open the new link that `kedge review` printed. ", pending.read() ? "Your last answer is saved in this browser and is sent then." : "");
   else toast(error.message);
 }
 
@@ -89,7 +89,7 @@ async function sendPending() {
   if (!body) return;
   try {
     const { entry } = await post("/api/decisions", body);
-    toast("Kept from before and sent now: ", entry.action, " for ", name(entry.left), " ↔ ", name(entry.right));
+    toast("Your saved answer was sent: ", entry.action, " for ", name(entry.left), " ↔ ", name(entry.right));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
   }
@@ -104,10 +104,10 @@ async function decide(verdict, despite = false) {
   state.busy = true;
   place.setAttribute("aria-busy", "true");
   try {
-    pending.keep(body);
+    pending.save(body);
     await post("/api/decisions", body);
     pending.drop();
-    toast(`${{ yes: "✓ Yes", no: "✗ No", unsure: "? Unsure" }[verdict]}: `, name(pair.left.id), " ↔ ", name(pair.right.id), ". Z undoes.");
+    toast(`${{ yes: "✓ Yes", no: "✗ No", unsure: "? Unsure" }[verdict]}: `, name(pair.left.id), " ↔ ", name(pair.right.id), ". Press Z to undo.");
     state.note = "";
     state.busy = false;
     await go("/", filters());
@@ -128,7 +128,7 @@ async function decide(verdict, despite = false) {
 async function contradicted(verdict, found) {
   const lines = found.map((w) => h("p", { class: "warning" }, name(w.id), w.by === "anchor" ? " is known to be " : " is already confirmed as ", name(w.partner), w.by === "anchor" ? "." : ` (by ${w.by}).`));
   const content = h("div", {}, lines, h("p", {}, "An account confirmed twice is used for neither until one of the two is undone."));
-  if ((await ask("Confirm it a second time?", content, [["no", "Leave it", "primary"], ["yes", "Confirm anyway"]])) === "yes") await decide(verdict, true);
+  if ((await ask("Confirm a second partner?", content, [["no", "Cancel", "primary"], ["yes", "Confirm anyway"]])) === "yes") await decide(verdict, true);
 }
 
 async function undo(seq) {
@@ -137,7 +137,7 @@ async function undo(seq) {
   state.busy = true;
   try {
     const { entry, accounts } = await post("/api/undo", { key: random(), ...(seq ? { seq } : {}) });
-    if (!entry) toast("Nothing of yours is left to undo.");
+    if (!entry) toast("You have no decision left to undo.");
     else toast(`Undone: decision ${entry.undoes}, `, name(entry.left), " ↔ ", name(entry.right));
     state.busy = false;
     if (entry && accounts && !seq) await go("/", { ...filters(), ...accounts });
@@ -164,15 +164,15 @@ async function review() {
   if (!shown || !pair || shown.left.account !== pair.left.account) state.note = "";
   state.pair = pair;
   if (!pair) {
-    fill(place, h("section", { class: "card page empty" }, h("h1", {}, "Nothing is left in this queue"),
-      h("p", {}, "Run the same ", h("code", {}, "kedge match"), " again: confirmed pairs are anchors then, rejected ones are ruled out."),
-      h("p", {}, h("a", { href: "/queue?status=second", "data-link": "" }, "Give second opinions"), " or ", h("a", { href: "/queue?status=unsure", "data-link": "" }, "look at the unsure ones"), ".")));
+    fill(place, h("section", { class: "card page empty" }, h("h1", {}, "No pair is left in this queue"),
+      h("p", {}, "Run the same ", h("code", {}, "kedge match"), " again: confirmed pairs become anchors, rejected pairs are excluded."),
+      h("p", {}, h("a", { href: "/queue?status=second", "data-link": "" }, "Give second opinions"), " or ", h("a", { href: "/queue?status=unsure", "data-link": "" }, "look at the unsure pairs"), ".")));
     return;
   }
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
-  // Whom the answer is about, and any warning, must be in sight before it is given.
+  // The pair and any warning must be in sight before an answer is given.
   if (!shown || shown.left.account !== pair.left.account || shown.right.account !== pair.right.account) scrollTo(0, 0);
-  showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, keepNote: (text) => (state.note = text) });
+  showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, saveNote: (text) => (state.note = text) });
   document.title = `${plain(pair.left.id)} ↔ ${plain(pair.right.id)} · kedge review`;
 }
 
@@ -191,7 +191,7 @@ const PAGES = {
 
 async function strip() {
   const p = await get("/api/progress");
-  fill(at("strip"), h("span", {}, h("b", {}, session.name), ` · ${count(p.mine)} by you, ${count(p.yes + p.no)} of ${count(p.queue)} settled`), state.blind ? "" : [gauge(p), h("span", { class: "muted" }, towards(p))]);
+  fill(at("strip"), h("span", {}, h("b", {}, session.name), ` · ${count(p.mine)} decided by you, ${count(p.yes + p.no)} of ${count(p.queue)} pairs confirmed or rejected`), state.blind ? "" : [gauge(p), h("span", { class: "muted" }, towards(p))]);
 }
 
 async function route() {
@@ -208,14 +208,14 @@ async function route() {
   }
 }
 
-// A link of another run, or one that was typed: say so where the page would be, and where to go instead.
+// A link of another run, or one that was typed: an explanation in place of the page, and where to go instead.
 function notThere(error) {
   state.pair = null;
-  fill(place, h("section", { class: "card page empty" }, h("h1", {}, "This page is not there"), h("p", {}, `The server says: ${error.message}.`),
-    h("p", {}, h("a", { href: "/", "data-link": "" }, "Go on with the most informative pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
+  fill(place, h("section", { class: "card page empty" }, h("h1", {}, "Page not found"), h("p", {}, `The server answered: ${error.message}.`),
+    h("p", {}, h("a", { href: "/", "data-link": "" }, "Continue with the most informative pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
 }
 
-const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "look at a candidate"], ["S", "skip"], ["Z", "undo, again and again"], ["M", "note"], ["B", "blind: hide scores"], ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
+const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "show a candidate"], ["S", "skip"], ["Z", "undo; again for the one before"], ["M", "note"], ["B", "blind: hide scores"], ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
 
 function toggleBlind() {
   state.blind = !state.blind;

@@ -1,5 +1,5 @@
-// Talking to the server. A decision that was sent but not acknowledged is kept until it is, under its own key:
-// sent twice, it counts once.
+// Requests to the server. A decision is saved in the browser until the server has acknowledged it; its key makes sure
+// that it counts once if it is sent twice.
 
 let csrf = "";
 export const session = {};
@@ -12,13 +12,13 @@ export class Refused extends Error {
   }
 }
 
-async function talk(path, options) {
+async function request(path, options) {
   const answer = await fetch(path, { credentials: "same-origin", ...options });
   let body = {};
   try {
     body = await answer.json();
   } catch {
-    // A page that is no JSON: the status says enough.
+    // An answer that is no JSON: the status is enough.
   }
   if (!answer.ok) throw new Refused(answer.status, body);
   return body;
@@ -27,11 +27,11 @@ async function talk(path, options) {
 export const get = (path, parameters = {}) => {
   const given = Object.entries(parameters).filter(([, v]) => v !== null && v !== undefined && v !== "");
   const query = new URLSearchParams(given).toString();
-  return talk(query ? `${path}?${query}` : path);
+  return request(query ? `${path}?${query}` : path);
 };
 
 export const post = (path, body) =>
-  talk(path, {
+  request(path, {
     method: "POST",
     headers: { "content-type": "application/json", "x-kedge-csrf": csrf },
     body: JSON.stringify(body),
@@ -46,12 +46,12 @@ export async function open() {
 const place = () => `kedge-pending-${session.run}`;
 
 export const pending = {
-  keep: (body) => localStorage.setItem(place(), JSON.stringify({ reviewer: session.reviewer, body })),
+  save: (body) => localStorage.setItem(place(), JSON.stringify({ reviewer: session.reviewer, body })),
   drop: () => localStorage.removeItem(place()),
   read() {
     try {
-      const kept = JSON.parse(localStorage.getItem(place()));
-      return kept && kept.reviewer === session.reviewer ? kept.body : null;
+      const saved = JSON.parse(localStorage.getItem(place()));
+      return saved && saved.reviewer === session.reviewer ? saved.body : null;
     } catch {
       return null;
     }

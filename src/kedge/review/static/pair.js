@@ -1,5 +1,5 @@
-// One pair: who, how sure, why, who else, and the answer.
-import { badge, count, fill, h, name, percent } from "./dom.js";
+// One pair: accounts, probability, evidence, candidates, and the answer.
+import { badge, fill, h, name, neighbours, percent } from "./dom.js";
 import { egoNetworks, legend } from "./ego.js";
 import { waterfall } from "./evidence.js";
 
@@ -7,16 +7,16 @@ function person(account, side) {
   return h("div", { class: `person ${side}` },
     h("span", { class: "tag", "aria-hidden": "true" }, side === "left" ? "L" : "R"),
     h("div", {}, h("h1", {}, h("span", { class: "hidden" }, side === "left" ? "Left account " : "Right account "), name(account.id)),
-      h("p", { class: "muted" }, `${count(account.degree)} neighbour${account.degree === 1 ? "" : "s"}`)));
+      h("p", { class: "muted" }, neighbours(account.degree))));
 }
 
 function sureness(pair) {
   if (pair.known) return h("div", { class: "sure" }, h("b", {}, "known"), h("span", { class: "muted" }, "an anchor of this run"));
   if (pair.blind) return h("div", { class: "sure" }, h("b", { class: "veil" }, "blind"), h("span", { class: "muted" }, "scores are hidden"));
-  if (pair.probability === null) return h("div", { class: "sure" }, h("b", {}, "–"), h("span", { class: "muted" }, pair.rejected ? "ruled out by reviewers" : "not a candidate"));
+  if (pair.probability === null) return h("div", { class: "sure" }, h("b", {}, "–"), h("span", { class: "muted" }, pair.rejected ? "rejected by reviewers" : "not a candidate"));
   return h("div", { class: "sure" }, h("b", {}, percent(pair.probability)),
     h("meter", { min: 0, max: 1, value: pair.probability, "aria-label": `probability ${percent(pair.probability)}` }),
-    h("span", { class: "muted" }, `rank ${pair.rank}, kedge says ${pair.decision}`));
+    h("span", { class: "muted" }, `rank ${pair.rank}, decision: ${pair.decision}`));
 }
 
 function warnings(pair) {
@@ -32,16 +32,16 @@ function standing(pair) {
 function choices(pair, go) {
   const row = (choice, key, current, action) =>
     h("li", {}, h("button", { type: "button", class: "choice", "aria-current": current ? "true" : null, onclick: action },
-      key ? h("kbd", {}, key) : null, name(choice.id), h("span", { class: "muted" }, `${count(choice.degree)} nb.`), badge(choice.verdict),
+      key ? h("kbd", {}, key) : null, name(choice.id), h("span", { class: "muted" }, neighbours(choice.degree)), badge(choice.verdict),
       choice.probability === null || choice.probability === undefined ? null
         : h("span", { class: "odds" }, h("meter", { min: 0, max: 1, value: choice.probability, "aria-hidden": "true" }), h("span", { class: "figure" }, percent(choice.probability)))));
   const candidates = pair.candidates.map((c, i) =>
     row(c, i < 9 ? i + 1 : "", c.account === pair.right.account, () => go(pair.left.account, c.account)));
   const rivals = pair.rivals.map((c) => row(c, "", false, () => go(c.account, pair.right.account)));
   return h("section", { class: "card choices" },
-    h("h2", {}, "Candidates", h("span", { class: "hint" }, "look at another one, then answer")),
+    h("h2", {}, "Candidates", h("span", { class: "hint" }, "select one to compare, then answer")),
     h("p", { class: "muted sub" }, "for ", name(pair.left.id)), h("ol", {}, candidates),
-    rivals.length ? [h("p", { class: "muted sub" }, "who else could be ", name(pair.right.id)), h("ol", {}, rivals)] : null);
+    rivals.length ? [h("p", { class: "muted sub" }, "other candidates for ", name(pair.right.id)), h("ol", {}, rivals)] : null);
 }
 
 export function showPair(place, pair, actions) {
@@ -51,7 +51,7 @@ export function showPair(place, pair, actions) {
       h("span", { class: "mark", "aria-hidden": "true" }, { yes: "✓", no: "✗", unsure: "?" }[verdict]), word, h("kbd", {}, key));
   const note = h("input", { id: "note", type: "text", maxlength: 2000, placeholder: "Note (M)", "aria-label": "Note", autocomplete: "off" });
   note.value = actions.note || "";
-  note.addEventListener("input", () => actions.keepNote(note.value));
+  note.addEventListener("input", () => actions.saveNote(note.value));
   fill(place,
     h("section", { class: "card head" },
       h("div", { class: "pair" }, person(pair.left, "left"), sureness(pair), person(pair.right, "right")),

@@ -1,0 +1,21 @@
+"""Decisions of reviewers: replay of the log, agreement, and what the next match learns from them."""
+
+from kedge.answers.agreement import Agreement, agreement
+from kedge.answers.learn import Learned, learn
+from kedge.answers.replay import PURGE, UNDO, VERDICTS, Contradiction, Entry, Pair, Resolved, State, replay
+
+__all__ = [
+    "PURGE",
+    "UNDO",
+    "VERDICTS",
+    "Agreement",
+    "Contradiction",
+    "Entry",
+    "Learned",
+    "Pair",
+    "Resolved",
+    "State",
+    "agreement",
+    "learn",
+    "replay",
+]

@@ -1,0 +1,221 @@
+"""What reviewers decided, by replay of an append-only log: current verdicts, contradictions, what is resolved.
+
+An entry is a verdict (yes, no, unsure) of one reviewer on one pair, the undoing of an earlier entry, or a purge: the
+record that the words of earlier entries were forgotten. Pairs are named by the users' own ids, so decisions outlive a
+run whose accounts were numbered differently.
+
+The chain of hashes does not hold the words themselves but their seal, SHA-256 over a random salt and the words. Without
+salt and words the seal reveals nothing about them, yet every hash stays as it was: a person can be forgotten, and who
+wrote the head down can still verify the log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, TypeAlias
+
+VERDICTS: Final = ("yes", "no", "unsure")
+UNDO: Final = "undo"
+PURGE: Final = "purge"
+Pair: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row of the log.
+
+    `undoes` is the number of the entry that an undo takes back, else None. `left`, `right` and `note` are the words; a
+    forgotten entry has none and no salt. A purge has the numbers of the entries it forgot as its note. A draft has no
+    number, time and place in the chain yet.
+    """
+
+    seq: int = 0
+    time: str = ""
+    reviewer: str = ""
+    action: str = ""
+    left: str = ""
+    right: str = ""
+    note: str = ""
+    undoes: int | None = None
+    run: str = ""
+    key: str = ""
+    salt: str = ""
+    seal: str = ""
+    previous: str = ""
+    hash: str = ""
+
+    @property
+    def forgotten(self) -> bool:
+        """Whether its words were purged."""
+        return not self.salt
+
+    @property
+    def forgets(self) -> frozenset[int]:
+        """The entries that a purge has forgotten."""
+        return frozenset(json.loads(self.note)) if self.action == PURGE and self.note else frozenset()
+
+    @property
+    def pair(self) -> Pair:
+        """The pair by the users' ids."""
+        return self.left, self.right
+
+    def expected_seal(self) -> str:
+        """SHA-256 over the salt and the words."""
+        return _digest([self.salt, self.left, self.right, self.note])
+
+    def expected_hash(self) -> str:
+        """SHA-256 over the previous row's hash, the seal of the words and all other content of this row."""
+        content = [self.previous, self.seq, self.time, self.reviewer, self.action, self.seal]
+        return _digest([*content, self.undoes, self.run, self.key])
+
+    def is_sound(self, seq: int, previous: str) -> bool:
+        """Whether number, chain, content and seal fit; a forgotten entry has no words left."""
+        chained = self.seq == seq and self.previous == previous and self.hash == self.expected_hash()
+        if self.forgotten:
+            return chained and not (self.left or self.right or self.note)
+        return chained and self.seal == self.expected_seal()
+
+    def sealed(self, salt: str, previous: str) -> Entry:
+        """The same entry as a link of the chain."""
+        entry = replace(self, salt=salt, previous=previous)
+        entry = replace(entry, seal=entry.expected_seal())
+        return replace(entry, hash=entry.expected_hash())
+
+
+def _digest(content: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(content, ensure_ascii=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """An account that was confirmed with several partners, on one side."""
+
+    side: str
+    account: str
+    partners: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What the reviewers agree on, as pairs in the order of their ids, and what is in dispute."""
+
+    confirmed: tuple[Pair, ...]
+    rejected: tuple[Pair, ...]
+    disputed: tuple[Pair, ...]
+    contradictions: tuple[Contradiction, ...]
+
+    @property
+    def digest(self) -> str:
+        """A hash of what the next match would learn: equal exactly if confirmed and rejected pairs are."""
+        return _digest([self.confirmed, self.rejected])
+
+    def __bool__(self) -> bool:
+        return bool(self.confirmed or self.rejected)
+
+
+@dataclass
+class State:
+    """The replayed log; `add` takes the next entry, so a server need not replay from the start."""
+
+    entries: list[Entry] = field(default_factory=list)
+    undone: dict[int, int] = field(default_factory=dict)
+    by_key: dict[str, Entry] = field(default_factory=dict)
+    _stacks: dict[tuple[str, Pair], list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    _of_reviewer: dict[str, list[Entry]] = field(default_factory=lambda: defaultdict(list))
+    _reviewers: dict[Pair, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _yes: tuple[dict[str, set[str]], dict[str, set[str]]] = field(default_factory=lambda: ({}, {}))
+
+    def add(self, entry: Entry) -> None:
+        """Take one more entry into account."""
+        self.entries.append(entry)
+        self.by_key[entry.key] = entry
+        if entry.undoes is not None:
+            self.undone[entry.undoes] = entry.seq
+        if entry.forgotten or entry.action == PURGE:
+            return  # an undo is about the same pair as what it undoes, so both are forgotten together
+        if entry.undoes is not None:
+            target = self.entries[entry.undoes - 1]
+            self._stacks[target.reviewer, target.pair].remove(target)
+            self._of_reviewer[target.reviewer].remove(target)
+        else:
+            self._stacks[entry.reviewer, entry.pair].append(entry)
+            self._of_reviewer[entry.reviewer].append(entry)
+            self._reviewers[entry.pair].add(entry.reviewer)
+        left, right = entry.pair
+        for table, one, other in ((self._yes[0], left, right), (self._yes[1], right, left)):
+            if self.verdict(entry.pair) == "yes":
+                table.setdefault(one, set()).add(other)
+            else:
+                table.get(one, set()).discard(other)
+
+    def current(self, reviewer: str, pair: Pair) -> Entry | None:
+        """The reviewer's standing decision on a pair."""
+        stack = self._stacks.get((reviewer, pair))
+        return stack[-1] if stack else None
+
+    def standing(self, pair: Pair) -> list[Entry]:
+        """The standing decisions on a pair, one per reviewer, oldest first."""
+        found = [self.current(reviewer, pair) for reviewer in self._reviewers.get(pair, ())]
+        return sorted((entry for entry in found if entry is not None), key=lambda entry: entry.seq)
+
+    def verdict(self, pair: Pair) -> str | None:
+        """The verdict of all reviewers together: yes, no, unsure, disputed (yes against no) or None.
+
+        Unsure does not outweigh a reviewer who is sure.
+        """
+        given = {entry.action for entry in self.standing(pair)}
+        if {"yes", "no"} <= given:
+            return "disputed"
+        return next((verdict for verdict in VERDICTS if verdict in given), None)
+
+    def last(self, reviewer: str) -> Entry | None:
+        """The newest decision of a reviewer that is not undone: what a plain undo takes back."""
+        own = self._of_reviewer.get(reviewer)
+        return own[-1] if own else None
+
+    def pairs(self) -> list[Pair]:
+        """Every pair that has a standing decision."""
+        return [pair for pair in self._reviewers if self.standing(pair)]
+
+    @property
+    def reviewers(self) -> list[str]:
+        """Everyone who ever decided, by name."""
+        return sorted(self._of_reviewer)
+
+    def partners(self, side: int, account: str) -> set[str]:
+        """Whom an account is confirmed with; side 0 is left."""
+        return set(self._yes[side].get(account, ()))
+
+    def contradictions(self) -> list[Contradiction]:
+        """Accounts confirmed with more than one partner."""
+        return [
+            Contradiction(name, account, tuple(sorted(partners)))
+            for name, table in zip(("left", "right"), self._yes, strict=True)
+            for account, partners in sorted(table.items())
+            if len(partners) > 1
+        ]
+
+    def resolved(self) -> Resolved:
+        """Confirmed and rejected pairs that the next match may rely on; contradictory ones are not among them."""
+        verdicts = {pair: self.verdict(pair) for pair in self.pairs()}
+        contradictions = tuple(self.contradictions())
+        twice = {(found.side, found.account) for found in contradictions}
+        confirmed = [
+            pair
+            for pair, verdict in verdicts.items()
+            if verdict == "yes" and ("left", pair[0]) not in twice and ("right", pair[1]) not in twice
+        ]
+        chosen = {name: sorted(p for p, v in verdicts.items() if v == name) for name in ("no", "disputed")}
+        return Resolved(tuple(sorted(confirmed)), tuple(chosen["no"]), tuple(chosen["disputed"]), contradictions)
+
+
+def replay(entries: Iterable[Entry]) -> State:
+    """The state after all entries."""
+    state = State()
+    for entry in entries:
+        state.add(entry)
+    return state

@@ -1,0 +1,171 @@
+"""`kedge compare`: which method is best on my data?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kedge.cli.options import ConfigFile, Debug, Force, Json, Quiet, Set, guarded
+from kedge.cli.show import Reporter, print_json, print_table
+from kedge.errors import KedgeError
+
+if TYPE_CHECKING:
+    from kedge.experiments.cells import Pair, Shares
+    from kedge.experiments.compare import Comparison
+
+Workers = Annotated[int, typer.Option("--workers", "-w", help="Cells measured at the same time; 0: one per core.")]
+OutputDirectory = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", metavar="DIR", help="Save every cell there; the same command again resumes."),
+]
+
+
+def check_workers(workers: int) -> int:
+    """The number as given; 0 becomes the number of cores."""
+    if workers < 0:
+        raise KedgeError(f"--workers {workers}", remedy="give 1 or more, or 0 for one per core")
+    from kedge.context import cores
+
+    return workers or cores()
+
+
+@guarded
+def compare(
+    left: Annotated[Path | None, typer.Argument(help="The left network.")] = None,
+    right: Annotated[Path | None, typer.Argument(help="The right network.")] = None,
+    anchors: Annotated[Path | None, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")] = None,
+    test: Annotated[Path | None, typer.Option("--test", help="Held-out pairs; then all anchors are observed.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Instead of files: a folder with left.tsv, right.tsv, anchors.tsv."),
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="With --data: a split under splits/, e.g. off20.")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option("--methods", "-m", help="Names, separated by commas; NAME:paper for the paper's preset."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="The number of seeds; each has its own split.")] = 5,
+    train: Annotated[float | None, typer.Option(help="The share of observed anchors; 0.2 by default.")] = None,
+    out: OutputDirectory = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the comparison: .png, .svg or .pdf.")] = None,
+    workers: Workers = 1,
+    file: ConfigFile = None,
+    assignments: Set = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the methods and exit.")] = False,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+) -> None:
+    """Compare methods on your own data: the same splits, the same evaluation, mean and spread over seeds, CPU, memory.
+
+    Each cell (one method under one seed) runs in its own process and is saved in DIR; the same command again resumes.
+    """
+    if listed:
+        _list_methods(json)
+        return
+    from kedge.experiments.compare import Overrides, Plan, check_plan, parse_methods
+    from kedge.experiments.compare import compare as run
+    from kedge.experiments.run import Execution
+    from kedge.methods import METHODS
+
+    if seeds < 1:
+        raise KedgeError(f"--seeds {seeds}", remedy="give 1 or more")
+    if plot is not None:
+        _check_picture(plot, force)
+    many = check_workers(workers)
+    variants = parse_methods(methods or ",".join(METHODS))
+    pair = _find_pair((left, right, anchors, test), data, split)
+    overrides = Overrides(tuple(assignments or ()), file)
+    plan = Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
+    with Reporter(quiet).open() as reporter:
+        reporter.stage("reading")
+        for note in check_plan(plan):
+            reporter.note(note)
+        reporter.stage(f"measuring {len(variants)} methods under {seeds} seeds")
+        execution = Execution(out, many, lambda done, total: reporter.advance(done, total, f"{done} of {total} cells"))
+        found = run(plan, execution)
+    from kedge.experiments.pages import write_comparison, write_files
+
+    if out is not None:
+        write_comparison(out, found)
+    if plot is not None:
+        from kedge.experiments.plots import draw_comparison
+
+        write_files({plot: draw_comparison(found, plot.suffix.removeprefix(".").lower())})
+    if json:
+        print_json(found.plain())
+    else:
+        _print_comparison(found)
+
+
+def _check_picture(path: Path, force: bool) -> None:
+    from kedge.context.extras import need_extra
+    from kedge.experiments.plots import FORMATS
+    from kedge.store import refuse_overwrite
+
+    need_extra("plots", "--plot")
+    if path.suffix.removeprefix(".").lower() not in FORMATS:
+        raise KedgeError(
+            "is not the name of a picture", file=path, remedy=f"end it in {', '.join('.' + f for f in FORMATS)}"
+        )
+    refuse_overwrite(path, force)
+
+
+def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | None) -> Pair:
+    """The files to compare on: left, right, anchors and perhaps test pairs, or those of a folder."""
+    from kedge.experiments.cells import Pair
+    from kedge.experiments.sources import as_file, read_folder
+
+    if data is not None:
+        if any(file is not None for file in files):
+            raise KedgeError("--data and single files together", remedy="give one or the other")
+        return read_folder(data, split)
+    left, right, anchors, test = files
+    if left is None or right is None or anchors is None:
+        raise KedgeError("nothing to compare on", remedy="give LEFT RIGHT --anchors FILE, or --data DIR")
+    if split is not None:
+        raise KedgeError("--split without --data", remedy="give --test FILE instead")
+    return Pair(as_file(left), as_file(right), as_file(anchors), None if test is None else as_file(test))
+
+
+def _find_shares(pair: Pair, train: float | None) -> Shares | None:
+    """How the anchors are split; None where the test pairs are given."""
+    from kedge.experiments.cells import Shares
+
+    if pair.test is not None:
+        if train is not None:
+            raise KedgeError(
+                "--train, though the test pairs are given", remedy="leave it out: all anchors are observed"
+            )
+        return None
+    share = 0.2 if train is None else train
+    if not 0 < share < 1:
+        raise KedgeError(f"--train {share:g}", remedy="give a share between 0 and 1")
+    return Shares(share, round(1 - share, 9))
+
+
+def _print_comparison(found: Comparison) -> None:
+    from kedge.experiments.compare import compared_rows
+
+    many = len(found.seeds)
+    facts = next((cell.facts for cells in found.cells for cell in cells if cell.facts), None)
+    title = f"{many} seed{'s' if many > 1 else ''}"
+    if facts:
+        title = f"{facts['observed']:,} anchors observed, {facts['held_out']:,} held out; " + title
+    print_table(title, *compared_rows(found, brief=True))
+    for entry in found.entries:
+        if entry.summary.reason:
+            print(f"{entry.method}: {entry.summary.reason}.")
+
+
+def _list_methods(json: bool) -> None:
+    from kedge.methods import METHODS
+
+    about = {m.name: f"{m.about} ({m.paper})" if m.paper else m.about for m in METHODS.values()}
+    if json:
+        print_json(about)
+    else:
+        print_table("Methods", ("name", "what it is"), list(about.items()), left=2)

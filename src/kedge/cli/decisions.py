@@ -1,0 +1,102 @@
+"""`kedge decisions`: what reviewers decided, exported or verified."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import typer
+
+from kedge.cli.options import Debug, Force, Json, RunDirectory, guarded
+from kedge.cli.show import Reporter, print_json
+from kedge.errors import KedgeError
+
+
+@guarded
+def decisions(
+    run: RunDirectory,
+    action: Annotated[str, typer.Argument(metavar="export|verify", help="What to do with the decisions.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="export: confirmed pairs, TSV or CSV by its ending."),
+    ] = None,
+    rejected: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="export: rejected pairs too, into this file.")
+    ] = None,
+    force: Force = False,
+    json: Json = False,
+    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+) -> None:
+    """Export what reviewers decided as anchors, or verify that the log is unchanged."""
+    from kedge.store import DECISIONS_FILE, DecisionLog, read_manifest
+
+    read_manifest(run)
+    path = run / DECISIONS_FILE
+    if action not in ("export", "verify"):
+        raise KedgeError(f"no action {action!r}", remedy="choose export or verify")
+    if not path.exists():
+        raise KedgeError("there are no decisions yet", file=path, remedy=f"start with `kedge review {run}`")
+    log = DecisionLog(path)
+    resolved = log.state.resolved()
+    entries, head = len(log.state.entries), log.head
+    log.close()
+    counts = {
+        "confirmed": len(resolved.confirmed),
+        "rejected": len(resolved.rejected),
+        "disputed": len(resolved.disputed),
+        "contradictions": len(resolved.contradictions),
+    }
+    if action == "verify":
+        facts: dict[str, Any] = {"entries": entries, "head": head}
+        lines = [f"{entries:,} entries, all as they were written; head {head}"]
+    else:
+        written = _export(((out, resolved.confirmed), (rejected, resolved.rejected)), force)
+        facts = {"files": [str(file) for file in written]}
+        lines = [f"{count:,} pairs in {file}" for file, count in written.items()]
+        reporter = Reporter()
+        if resolved.contradictions:
+            reporter.note(
+                f"{len(resolved.contradictions)} accounts have several confirmed partners; their pairs are not exported"
+            )
+        if resolved.disputed:
+            reporter.note(f"{len(resolved.disputed)} pairs on which reviewers disagree are not exported")
+    if json:
+        print_json({**facts, **counts})
+    else:
+        print(*lines, sep="\n")
+
+
+def _export(wanted: Sequence[tuple[Path | None, Sequence[tuple[str, str]]]], force: bool) -> dict[Path, int]:
+    """Write each list of pairs whose file has a name; the number of pairs by file."""
+    from kedge.store import refuse_overwrite, write_atomically
+
+    named = {file: pairs for file, pairs in wanted if file is not None}
+    if not named:
+        raise KedgeError("export needs a file", remedy="name it with -o confirmed.tsv or --rejected rejected.tsv")
+    for file in named:
+        _delimiter(file)
+        refuse_overwrite(file, force)
+    for file, pairs in named.items():
+        write_atomically(file, partial(_dump, pairs, _delimiter(file)))
+    return {file: len(pairs) for file, pairs in named.items()}
+
+
+def _delimiter(file: Path) -> str:
+    kind = file.suffix.lower()
+    if kind not in (".tsv", ".csv"):
+        raise KedgeError("no such format", file=file, remedy="end the name in .tsv or .csv")
+    return "\t" if kind == ".tsv" else ","
+
+
+def _dump(pairs: Any, delimiter: str, file: BinaryIO) -> None:
+    """In a form that `kedge match` reads: a header, quotes where an id needs them."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(("left", "right"))
+    writer.writerows(pairs)
+    file.write(text.getvalue().encode())

@@ -1,0 +1,125 @@
+"""`kedge match`: two networks matched into a run directory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kedge.cli.metrics import print_metrics
+from kedge.cli.options import (
+    Address,
+    Anchors,
+    ConfigFile,
+    Debug,
+    Engine,
+    Force,
+    Json,
+    Left,
+    MaxMemory,
+    Preset,
+    Quiet,
+    Right,
+    Seed,
+    Set,
+    Workers,
+    engine_settings,
+    guarded,
+)
+from kedge.cli.show import Reporter, print_json, print_table
+
+if TYPE_CHECKING:  # slow to import, and `kedge --help` must be quick
+    from pyarrow import Table
+
+    from kedge.config import Config
+    from kedge.pipeline.inputs import Inputs
+
+_OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
+LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]
+RightHypergraph = Annotated[Path | None, typer.Option("--right-hypergraph", metavar="FILE", help=_OWN.format("right"))]
+Test = Annotated[Path | None, typer.Option("--test", help="Held-out pairs; used for evaluation only.")]
+
+
+@guarded
+def match(
+    left: Left,
+    right: Right,
+    anchors: Anchors,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")],
+    test: Test = None,
+    left_hypergraph: LeftHypergraph = None,
+    right_hypergraph: RightHypergraph = None,
+    method: Annotated[
+        str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
+    ] = None,
+    preset: Preset = "default",
+    file: ConfigFile = None,
+    assignments: Set = None,
+    seed: Seed = None,
+    engine: Engine = None,
+    address: Address = None,
+    workers: Workers = None,
+    max_memory: MaxMemory = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+) -> None:
+    """Match two networks: ranked candidates, probabilities and one-to-one matches in a run directory.
+
+    The same command again resumes an interrupted run, or shows the results of a finished one.
+    """
+    from kedge.config import resolve
+
+    given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
+    given |= engine_settings(engine, address, workers, max_memory)
+    config = resolve(preset, file, assignments or (), given)
+    from kedge.pipeline.inputs import Inputs
+
+    inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
+    run_match(inputs, out, config, force=force, json=json, quiet=quiet)
+
+
+def run_match(inputs: Inputs, out: Path, config: Config, *, force: bool, json: bool, quiet: bool) -> None:
+    """Match into a run directory and print the result."""
+    from kedge.pipeline.match import match_to_run
+
+    with Reporter(quiet).open() as reporter:
+        summary = match_to_run(inputs, out, config, force=force, progress=reporter)
+    if json:
+        print_json(summary)
+    else:
+        _print_summary(summary)
+
+
+def _print_summary(summary: dict[str, Any]) -> None:
+    from kedge.store import MATCHES
+
+    table = MATCHES.format.load(Path(summary["run"]) / MATCHES.file)
+    title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
+    if not summary["matches"]:
+        title, decision = "No matches; the surest pairs for review", "review"
+    print_table(
+        title,
+        ("left", "right", "probability", "score", "margin"),
+        [
+            (r["left"], r["right"], f"{r['probability']:.3f}", f"{r['score']:.2f}", f"{r['margin']:.2f}")
+            for r in _surest(table, decision)
+        ],
+    )
+    print_metrics(summary["metrics"])
+    print(
+        f"Everything is in {summary['run']} ({summary['cpu_seconds']:.1f} CPU seconds, {summary['peak_mb']:.0f} MB). "
+        f"Look at {summary['report']} in a browser. Next: kedge export {summary['run']} --candidates 5 -o matches.csv"
+    )
+
+
+def _surest(table: Table, decision: str) -> list[dict[str, Any]]:
+    """The ten most probable rows with a decision."""
+    from pyarrow import compute, string
+
+    decided = table.filter(compute.equal(compute.cast(table["decision"], string()), decision))
+    order = [("probability", "descending"), ("left", "ascending"), ("right", "ascending")]
+    rows: list[dict[str, Any]] = decided.sort_by(order).slice(0, 10).to_pylist()
+    return rows

@@ -1,0 +1,50 @@
+"""`kedge purge`: remove an account from a run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kedge.cli.options import Debug, Json, RunDirectory, guarded
+from kedge.cli.show import Reporter, print_json
+from kedge.errors import KedgeError
+
+
+@guarded
+def purge(
+    run: RunDirectory,
+    account: Annotated[str, typer.Argument(metavar="ID", help="The account, exactly as in the file.")],
+    side: Annotated[str | None, typer.Option(help="left or right, if both networks have this id.")] = None,
+    json: Json = False,
+    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+) -> None:
+    """Remove an account from networks, scores, matches, report and decisions of a run; this cannot be undone.
+
+    The log of decisions still verifies. Matching the same files again ignores the account. Your input files and
+    exported files are not changed.
+    """
+    from dataclasses import asdict
+
+    from kedge.pipeline.purge import purge as forget
+    from kedge.pipeline.report import write_report
+    from kedge.store import DECIDED, REPORT, load_contents
+
+    if side not in (None, "left", "right"):
+        raise KedgeError(f"no side {side!r}", remedy="choose left or right")
+    purged = forget(run, account, side)
+    if (run / DECIDED).exists():
+        write_report(load_contents(run), run / REPORT)
+    reporter = Reporter()
+    if purged.noted:
+        places = ", ".join(map(str, purged.noted))
+        reporter.note(f"notes of other decisions contain this id as text: {places}")
+    for name in purged.named:
+        reporter.note(f"{run / name} still contains this id as text: check it yourself")
+    if json:
+        print_json({"run": str(run), **asdict(purged)})
+    else:
+        print(
+            f"forgotten on the {purged.side}: {purged.edges:,} edges, {purged.anchors:,} anchors, "
+            f"{purged.candidates:,} candidates, {purged.decisions:,} entries of the log"
+        )

@@ -1,0 +1,102 @@
+"""Decisions: the one-to-one assignment, and which assigned pairs are a match, to be reviewed, or no match.
+
+An anchored account is in no row, neither on the left nor on the right: its partner is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from scipy.special import betaincinv
+
+from kedge.config import Config
+from kedge.linalg.assign import assign
+from kedge.probability import Calibrator, margins, shortlist
+from kedge.types import Alignment, FloatArray, Matches, Problem, is_among
+
+_GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
+_PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the predicted probability, behind each estimated precision
+
+
+def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, config: Config) -> Matches:
+    """The candidates of each left account with probabilities and decisions.
+
+    The assignment maximises the sum of the probabilities, that is the expected number of right pairs, so every account
+    gets the best partner that others leave it. Only assigned pairs are called match (from the threshold on) or review.
+    """
+    pairs = shortlist(problem, alignment, config.candidates)
+    probability = calibrator.probability(pairs)
+    # Rows are in the order of probability, which depends on more than the score: on how many rivals a partner has.
+    order = np.lexsort((pairs.right, -probability, pairs.left))
+    chosen = assign(pairs.matrix(probability), config.decide.assignment)
+    assigned = is_among(np.column_stack([pairs.left, pairs.right]), chosen, pairs.n_right)
+    threshold = choose_threshold(calibrator, probability[assigned], config)
+    decision = np.zeros(len(pairs), np.int8)
+    decision[assigned & (probability >= min(config.decide.review, threshold))] = 1
+    decision[assigned & (probability >= threshold)] = 2
+    return Matches(
+        left_ids=problem.left.ids,
+        right_ids=problem.right.ids,
+        left=pairs.left[order],
+        right=pairs.right[order],
+        rank=pairs.rank,  # the rows of an account keep their places, so 1, 2, ... still counts them
+        score=pairs.score[order],
+        probability=probability[order],
+        margin=margins(pairs, calibrator.scale.floor)[0][order],
+        decision=decision[order],
+        counterpart=calibrator.has_counterpart(pairs)[pairs.left[order]],
+        assigned=assigned[order],
+        threshold=threshold,
+    )
+
+
+def choose_threshold(calibrator: Calibrator, assigned: FloatArray, config: Config) -> float:
+    """The lowest threshold, not under the floor, from which matches are to be right as often as `precision` asks.
+
+    Both estimates must reach it: the share of right ones among validation anchors, with the `confidence` that so
+    many of them allow (the lowest of many thresholds is the luckiest one too), and the mean probability of the
+    `assigned` pairs, since validation anchors cannot show matches of accounts without counterpart. Where no threshold
+    does, the precision itself is the threshold: a pair that probable is right that often.
+    """
+    if config.decide.threshold is not None:
+        return config.decide.threshold
+    for t in _GRID[config.decide.floor <= _GRID]:
+        validated = _least_precision(calibrator, t, config.decide.confidence)
+        mean = assigned[assigned >= t].mean() if (assigned >= t).any() else None
+        if validated is not None and validated >= config.decide.precision and (mean or 0) >= config.decide.precision:
+            return float(t)
+    return max(config.decide.precision, config.decide.floor)
+
+
+def _least_precision(calibrator: Calibrator, t: float, confidence: float) -> float | None:
+    """The precision that matches from `t` on exceed with `confidence`, by its Beta posterior; None without any."""
+    above = calibrator.predicted >= t
+    if not above.any():
+        return None
+    mean, right = float(calibrator.predicted[above].mean()), float(calibrator.correct[above].sum())
+    wrong = float(above.sum()) - right
+    return float(betaincinv(right + _PRIOR_WEIGHT * mean, wrong + _PRIOR_WEIGHT * (1 - mean), 1 - confidence))
+
+
+def threshold_grid(threshold: float) -> list[float]:
+    """The thresholds that are shown: steps of 0.01, and the run's own where it lies between them."""
+    return sorted({*_GRID.tolist(), threshold})
+
+
+def thresholds(calibrator: Calibrator, at: Sequence[float] | None = None) -> list[dict[str, float | int | None]]:
+    """Matches made, precision and recall on validation anchors for each threshold in `at`; by default steps of 0.01."""
+    rows: list[dict[str, float | int | None]] = []
+    for t in _GRID.tolist() if at is None else at:
+        above = calibrator.predicted >= t
+        right = int(calibrator.correct[above].sum())
+        rows.append(
+            {
+                "threshold": float(t),
+                "matches": int(above.sum()),
+                "precision": right / int(above.sum()) if above.any() else None,
+                "recall": right / calibrator.validated if calibrator.validated else None,
+            }
+        )
+    return rows

@@ -1,0 +1,25 @@
+"""Evidence propagation, kedge's own algorithm: rounds, kernels, beliefs, the dense form, and its settings."""
+
+from kedge.evidence.alignment import rank_candidates, recall
+from kedge.evidence.form import FORMS
+from kedge.evidence.mixture import COLUMNS, mix
+from kedge.evidence.propagate import Evidence, Term, terms
+from kedge.evidence.refinement import refine, signals_of_candidates
+from kedge.evidence.settings import choose_form, choose_settings, refinements_at_most, with_vectors
+
+__all__ = [
+    "COLUMNS",
+    "FORMS",
+    "Evidence",
+    "Term",
+    "choose_form",
+    "choose_settings",
+    "mix",
+    "rank_candidates",
+    "recall",
+    "refine",
+    "refinements_at_most",
+    "signals_of_candidates",
+    "terms",
+    "with_vectors",
+]

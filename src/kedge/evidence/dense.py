@@ -1,0 +1,144 @@
+"""Evidence propagation over all pairs of two small networks, with every account matched to somebody.
+
+The same log-odds as `propagate.py`, but beliefs are a doubly stochastic matrix (Sinkhorn) without room for "no
+counterpart" beyond the difference in size. Where networks overlap fully and edges are many and weak (a dense
+network against a sparse one) the constraint that everybody has a partner is itself the strongest evidence; where
+they overlap in part it is wrong. `kedge.evidence.form` finds out which.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.config import EvidenceConfig
+from kedge.evidence.beliefs import matched
+from kedge.evidence.degree_prior import fit_degree_prior
+from kedge.evidence.kernels import LEAST_RATIO
+from kedge.evidence.propagate import Evidence, edge_rates
+from kedge.linalg import pattern, row_index, with_data
+from kedge.types import IntArray, Network, Problem
+
+_ROUNDS = 12
+_LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form
+_SCALINGS = 8
+_Matrix = NDArray[np.float32]
+_Sides = tuple[IntArray, IntArray]
+
+
+def _hits(network: Network, hit: float) -> csr_array:
+    """ratio(u, a) - miss on the edges: what a matched neighbour adds to the mean likelihood ratio."""
+    A = pattern(network.adjacency, np.float32)
+    degree = network.degrees.astype(np.float32)
+    rows = degree[row_index(A)]
+    ratio = np.maximum(hit * (1 + A.nnz / (rows * degree[A.indices])), LEAST_RATIO)
+    return with_data(A, (ratio - (1 - hit)).astype(np.float32))
+
+
+def _balanced(x: _Matrix) -> tuple[_Matrix, _Matrix]:
+    """exp(x) scaled so that rows and columns sum to 1 (to at most 1 on the larger side), and its log."""
+    n, m = x.shape
+    x = x - x.max(axis=1, keepdims=True)
+    E = np.exp(x)
+    back = np.ascontiguousarray(E.T)
+    column = np.ones(m, np.float32)
+    # The larger side's surplus goes to one dummy of exactly that capacity.
+    spare_column, spare_row = np.float32(n > m), np.float32(m > n)
+    for _ in range(_SCALINGS):
+        row = 1 / np.maximum(E @ column + spare_column, 1e-30)
+        if n > m:
+            spare_column = np.float32((n - m) / row.sum())
+        column = 1 / np.maximum(back @ row + spare_row, 1e-30)
+        if m > n:
+            spare_row = np.float32((m - n) / column.sum())
+    E *= row[:, None]
+    E *= column
+    x += np.log(row)[:, None]
+    x += np.log(column)
+    return np.minimum(E, 1), x
+
+
+def _best(score: _Matrix, keep: int) -> NDArray[np.bool_]:
+    """Which cells are among the `keep` best of their row or their column."""
+    chosen = np.zeros(score.shape, np.bool_)
+    for axis in (0, 1):
+        size = score.shape[axis]
+        if size <= keep:
+            chosen[:] = True
+            continue
+        places = np.argpartition(-score, keep - 1, axis=axis)
+        np.put_along_axis(chosen, np.take(places, np.arange(keep), axis=axis), True, axis=axis)
+    return chosen
+
+
+def _from_anchors(problem: Problem, rates: tuple[float, float], free: _Sides) -> _Matrix:
+    """What anchored neighbours say of each pair of free accounts, the same in every round: [free left, free right]."""
+    s, t = rates
+    networks, known = (problem.left, problem.right), problem.anchors.T
+    edges = [pattern(networks[i].adjacency, np.float32)[free[i]][:, known[i]] for i in (0, 1)]
+    # Column k: the message of the k-th anchor, by its end on this side, to the neighbours of its other end.
+    logs = [
+        np.log(_hits(networks[i], hit)[free[i]][:, known[i]].toarray() + np.float32(1 - hit))
+        for i, hit in ((0, t), (1, s))
+    ]
+    received = edges[0] @ np.ascontiguousarray(logs[1].T)
+    received += (edges[1] @ np.ascontiguousarray(logs[0].T)).T
+    return np.asarray(received * np.float32(0.5))
+
+
+def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
+    """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each."""
+    shape = (problem.left.n, problem.right.n)
+    s, t = edge_rates(problem)
+    degree_prior = fit_degree_prior(problem)
+    left, right = problem.anchors.T
+    free_left = np.setdiff1d(np.arange(shape[0]), left)
+    free_right = np.setdiff1d(np.arange(shape[1]), right)
+    here = np.ix_(free_left, free_right)
+    own = degree_prior.of_accounts(free_left, free_right)
+    base = (own.left @ own.right.T + own.left_term[:, None] + own.right_term).astype(np.float32)
+    if prior is not None:
+        base += prior.toarray()[here].astype(np.float32)
+    if len(problem.rejected):
+        ruled_out = np.zeros(shape, np.bool_)
+        ruled_out[tuple(problem.rejected.T)] = True
+        base[ruled_out[here]] = -1e4
+    constant = base + _from_anchors(problem, (s, t), (free_left, free_right))
+    sides = ((problem.left, free_left, t), (problem.right, free_right, s))
+    edges = [pattern(network.adjacency, np.float32)[free][:, free] for network, free, _ in sides]
+    hits = [_hits(network, hit)[free][:, free] for network, free, hit in sides]
+
+    def log_odds(belief: _Matrix) -> _Matrix:
+        back = np.ascontiguousarray(belief.T)
+        of_right = hits[0] @ belief + (1 - t * np.minimum(back.sum(axis=1), 1)).astype(np.float32)
+        of_left = hits[1] @ back + (1 - s * np.minimum(belief.sum(axis=1), 1)).astype(np.float32)
+        received = edges[0] @ np.ascontiguousarray(np.log(of_left).T)
+        received += (edges[1] @ np.ascontiguousarray(np.log(of_right).T)).T
+        return np.asarray(received * np.float32(0.5) + constant)
+
+    kept = np.zeros(base.shape, np.float32)
+    trace: list[float] = []
+    for turn in range(_ROUNDS):
+        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / (_ROUNDS - 3), 0)
+        belief, _ = _balanced(log_odds(kept) / np.float32(_LAST_TEMPERATURE * heat))
+        # What is dropped here is too small to count; the support that remains can be shown.
+        before, kept = kept, np.where(belief >= config.least_belief / 100, belief, np.float32(0))
+        trace.append(float(np.abs(kept - before).sum() / max(sum(shape) / 2, 1)))
+    L = log_odds(kept)
+    belief, log_belief = _balanced(L / np.float32(_LAST_TEMPERATURE))
+    row, column = np.nonzero(_best(log_belief, config.keep) & (base > -1e3))
+    cells = (free_left[row], free_right[column])
+    result = csr_array((L[row, column].astype(np.float64), cells), shape=shape)
+    believed = csr_array((np.maximum(belief[row, column], 1e-30).astype(np.float64), cells), shape=shape)
+    row, column = np.nonzero(kept)
+    support = csr_array(
+        (
+            np.concatenate([kept[row, column].astype(np.float64), np.ones(len(left))]),
+            (np.concatenate([free_left[row], left]), np.concatenate([free_right[column], right])),
+        ),
+        shape=shape,
+    )
+    return Evidence(
+        result, support, believed, matched(result), degree_prior, s, t, _ROUNDS, tuple(trace), prior, balanced=True
+    )

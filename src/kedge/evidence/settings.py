@@ -1,0 +1,153 @@
+"""How kedge's own method uses embeddings, chosen once for a problem before it runs.
+
+Vector similarity is a prior of evidence wherever that can be afforded: it hardly ever loses, and a trial on validation
+anchors cost more than its use (docs/decisions/0025). The dense form of evidence has none: it scores every pair and
+needs no candidates. One thing is tried: where the networks have few edges in common, beliefs that depend on other
+beliefs mislead, so the signals of a candidate are weighed anew if validation anchors gain by it (docs/decisions/0020).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kedge.config import Config, PairingConfig
+from kedge.context import RunContext
+from kedge.evidence.form import FORMS, choose, ranking_scores, unassigned_scores
+from kedge.evidence.mixture import Choices, fit_mixture, mix
+from kedge.evidence.propagate import common_edges
+from kedge.evidence.refinement import refine, signals_of_candidates, vectors_of
+from kedge.linalg import gains, reciprocal_ranks
+from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
+
+_PLENTY = 200  # with as many anchors the spaces are aligned well at once
+_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes
+_LARGE = 3  # refinements of larger ones: later ones move next to nothing (docs/decisions/0021)
+_EDGES = 10  # for each account that may be embedded: they cost as much
+_COMMON = 0.5  # of one network's edges: with more of them in the other one, evidence does not mislead
+_LEAST_EDGES = 30  # edges among the anchors of either network, from which such a share can be estimated
+_FOLDS = 3
+_CLEARLY = 2.0  # standard errors of a gain
+_WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however significant it is
+_HELD = 600  # more at once add little, and the trial would have many fewer anchors than the run
+
+
+def choose_settings(problem: Problem, config: Config, context: RunContext) -> Config:
+    """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+    config = with_vectors(problem, choose_form(problem, config))
+    if config.pairing.use != "auto":
+        return config
+    plain, count = with_pairing(config, use="no"), len(problem.anchors)
+    # Fewer anchors do not determine the six weights of a mixture.
+    misleading = count >= _PLENTY and _few_common_edges(problem)
+    dense = config.evidence.form == "dense"
+    if dense and not misleading:
+        return plain
+    most = refinements_at_most(problem.left, problem.right, count, config.pairing)
+    if most == 0:
+        if 0 < count < _PLENTY and config.pairing.accounts and config.pairing.vectors == "sketch":
+            context.progress.note(
+                f"{count} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
+                "--set pairing.use=yes"
+            )
+        return plain
+    together = with_pairing(config, use="yes", refinements=most)
+    if config.pairing.vectors == "mgcn":
+        try:
+            vectors_of(problem, together, context)
+        except KedgeError as error:  # a network may be too odd to be trained, or memory too small
+            context.progress.note(f"evidence alone is used: {error}")
+            return plain
+    if not misleading:
+        return together
+    mixed = _with_mixture(problem, together, context)
+    return plain if dense and not mixed.pairing.mixture else mixed
+
+
+def refinements_at_most(left: Network, right: Network, anchors: int, pairing: PairingConfig) -> int:
+    """How often evidence is repeated with a prior from vectors, with so many anchors; 0 is evidence alone.
+
+    A refinement with sketches takes minutes at most; training large networks would take hours.
+    """
+    if pairing.use != "auto":
+        return pairing.refinements if pairing.use == "yes" and anchors else 0
+    accounts, edges = left.n + right.n, left.edges + right.edges
+    most = min(pairing.accounts, _SMALL) if pairing.vectors == "mgcn" else pairing.accounts
+    if anchors == 0 or accounts > most or edges > _EDGES * pairing.accounts:
+        return 0
+    return min(pairing.refinements, 1 if anchors >= _PLENTY else _LARGE if accounts > _SMALL else pairing.refinements)
+
+
+def choose_form(problem: Problem, config: Config) -> Config:
+    """The configuration with the form of the evidence chosen, by validation anchors if the settings leave it open."""
+    if config.evidence.form != "auto":
+        return config
+    form = choose(problem, config.evidence, config.seed)
+    return config.model_copy(update={"evidence": config.evidence.model_copy(update={"form": form})})
+
+
+def _few_common_edges(problem: Problem) -> bool:
+    """Whether less than half of the edges among the anchors, in either network, are edges of the other one too."""
+    common, *each = common_edges(problem)
+    return min(each) >= _LEAST_EDGES and all(common < _COMMON * edges for edges in each)
+
+
+def _with_mixture(problem: Problem, together: Config, context: RunContext) -> Config:
+    """With the weights of a mixture, if validation anchors gain by one: tried fold by fold, until they gain clearly or
+    not at all."""
+    choices: list[Choices] = []
+    reached: FloatArray = np.zeros(0)
+    # Of very many anchors a part is enough.
+    for trial, held in problem.folds(_FOLDS, together.seed, _FOLDS * _HELD):
+        one, ranks = _try(trial, held, together, context)
+        choices.append(one)
+        reached = np.append(reached, ranks)
+        mixed = _mixed_ranks(choices, (problem.left.n, problem.right.n))
+        worth_it = mixed.mean() >= reached.mean() + _WORTH
+        if not worth_it or gains(mixed, reached, _CLEARLY):
+            break
+    better = worth_it and gains(mixed, reached, _CLEARLY)
+    context.progress.note(
+        "the networks have few edges in common: validation anchors have a mean reciprocal rank of "
+        f"{reached.mean():.3f} by evidence and embeddings, of {mixed.mean():.3f} where both are weighed anew; they are "
+        f"{'weighed anew' if better else 'left as they are'}"
+    )
+    return with_pairing(together, mixture=fit_mixture(choices)) if better else together
+
+
+def _try(trial: Problem, held: IntArray, config: Config, context: RunContext) -> tuple[Choices, FloatArray]:
+    """What a mixture orders in a problem without the held anchors, and 1 / rank of each of them by evidence alone."""
+    evidence = FORMS[config.evidence.form](trial, config.evidence)
+    evidence = refine(trial, evidence, config, context)
+    near, known = signals_of_candidates(trial, evidence, config, context)
+    return Choices(near.pairs, known, held), reciprocal_ranks(ranking_scores(evidence), held)
+
+
+def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArray:
+    """1 / rank of each held anchor by a mixture that was learnt from the others: halves of the folds in turn.
+
+    There is no new assignment: it would cost more than all else here, and the assignment of evidence is a signal of the
+    mixture.
+    """
+    halves = [replace(one, held=half) for one in choices for half in np.array_split(one.held, 2)]
+    result = []
+    for i, half in enumerate(halves):
+        weights = fit_mixture(halves[:i] + halves[i + 1 :])
+        order = unassigned_scores(mix(half.pairs, half.known, weights, shape))
+        result.append(reciprocal_ranks(order, half.held))
+    return np.concatenate(result)
+
+
+def with_vectors(problem: Problem, config: Config) -> Config:
+    """The kind of vectors chosen: hyperedges of the user's own are of use to MGCN alone."""
+    if config.pairing.vectors != "auto":
+        return config
+    kind = "mgcn" if any(own is not None for own in problem.hypergraphs) else "sketch"
+    return with_pairing(config, vectors=kind)
+
+
+def with_pairing(config: Config, **changes: object) -> Config:
+    """The configuration with other settings of the prior."""
+    return config.model_copy(update={"pairing": config.pairing.model_copy(update=changes)})

@@ -1,0 +1,139 @@
+"""From columns of ids to a Network (undirected, without loops, every edge once) or to a user's own Hypergraph.
+
+The rule for directed input: an edge joins u and v if u→v or v→u is listed. Where an edge is listed more than once,
+in either direction, the largest weight counts, so that reading a file twice over changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import coo_array, csr_array
+
+from kedge.ingest.columns import Columns, encode
+from kedge.linalg import pattern
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, pair_keys
+
+
+@dataclass(frozen=True)
+class EdgeReport:
+    """What was read and what was dropped on the way to the network, and why."""
+
+    rows: int
+    header: bool
+    comments: int
+    self_loops: int
+    repeated: int
+    zero_weights: int
+    trimmed_ids: int
+    weighted: bool
+    notes: tuple[str, ...]
+
+
+def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
+    """The network that the rows describe, and a report."""
+    rows = len(columns.first)
+    encoded = encode(columns)
+    ids, first, second = encoded.ids.cast(pa.large_string()), encoded.first, encoded.second
+    n = len(ids)
+    weight = None if columns.weight is None else _weights(columns)
+    if weight is not None and encoded.kept is not None:
+        weight = weight[encoded.kept]
+    zero = 0
+    if weight is not None and (weight == 0).any():
+        stays = weight != 0
+        zero = int((~stays).sum())
+        first, second, weight = first[stays], second[stays], weight[stays]
+    loops = int((first == second).sum())
+    if loops:
+        stays = first != second
+        first, second = first[stays], second[stays]
+        weight = None if weight is None else weight[stays]
+    listed = len(first)
+    adjacency = _merge_plain(first, second, n) if weight is None else _merge_weighted(first, second, weight, n)
+    network = Network(adjacency, ids)
+    if columns.isolated is not None:
+        network = network.with_isolated(columns.isolated)
+    comments = 0 if encoded.kept is None else rows - len(encoded.kept)
+    report = EdgeReport(
+        rows=rows - comments,
+        header=columns.header,
+        comments=comments,
+        self_loops=loops,
+        repeated=listed - network.edges,
+        zero_weights=zero,
+        trimmed_ids=encoded.trimmed,
+        weighted=weight is not None,
+        notes=columns.notes,
+    )
+    return network, report
+
+
+def _weights(columns: Columns) -> FloatArray:
+    assert columns.weight is not None
+    remedy = "mend it, or ignore weights with --set read.weights=no"
+    values = np.asarray(columns.weight.to_numpy(), dtype=np.float64)
+    for is_bad, problem in ((~np.isfinite(values), "is not a finite number"), (values < 0, "is negative")):
+        if is_bad.any():
+            row = int(np.flatnonzero(is_bad)[0])
+            raise columns.fault(row, f"weight {values[row]:g} {problem}", remedy)
+    return values
+
+
+def _merge_plain(first: IntArray, second: IntArray, n: int) -> csr_array:
+    # One byte per entry until the end: at 13 million edges the values would weigh as much as the columns.
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    upper = coo_array((np.ones(len(low), np.bool_), (low, high)), shape=(n, n)).tocsr()
+    del low, high
+    upper.sum_duplicates()
+    both = csr_array(upper + upper.T.tocsr())
+    del upper
+    return pattern(both, np.float32)
+
+
+def _merge_weighted(first: IntArray, second: IntArray, weight: FloatArray, n: int) -> csr_array:
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    key = pair_keys(low, high, n)
+    order = np.lexsort((weight, key))
+    last = np.flatnonzero(np.append(np.diff(key[order]) != 0, True)) if len(order) else order
+    chosen = order[last]
+    upper = csr_array((weight[chosen].astype(np.float32), (low[chosen], high[chosen])), shape=(n, n))
+    return csr_array(upper + upper.T)
+
+
+def build_hypergraph(columns: Columns, network: Network) -> Hypergraph:
+    """H [n, e] with the hyperedges in the order in which they are first named; without a third column every p is 1.
+
+    A membership that is listed more than once has its largest p, as repeated edges have their largest weight.
+    """
+    encoded = encode(columns)
+    rows = np.arange(len(columns.first)) if encoded.kept is None else encoded.kept
+    p = np.ones(len(rows)) if columns.weight is None else np.asarray(columns.weight.to_numpy(), np.float64)[rows]
+    outside = ~((p >= 0) & (p <= 1))  # so that NaN is outside too
+    if outside.any():
+        place = int(np.flatnonzero(outside)[0])
+        raise columns.fault(int(rows[place]), f"p = {p[place]:g} is outside [0, 1]", "scale memberships into [0, 1]")
+    account = network.find(encoded.ids.cast(pa.large_string()))[encoded.first]
+    if (account < 0).any():
+        unknown = np.flatnonzero(account < 0)
+        name = encoded.ids[int(encoded.first[unknown[0]])].as_py()
+        raise columns.fault(
+            int(rows[unknown[0]]),
+            f"{name!r} is no account of the network ({len(unknown):,} of {len(rows):,} rows name none)",
+            "the columns are account, hyperedge, p: check their order, and that ids are written as in the network",
+        )
+    if len(rows) == 0:
+        return Hypergraph(csr_array(np.zeros((network.n, 0), np.float32)))
+    _, first, edge = np.unique(encoded.second, return_index=True, return_inverse=True)
+    order = np.empty(len(first), np.int64)
+    order[np.argsort(first)] = np.arange(len(first))
+    edge = order[edge]
+    # The last of each membership after sorting by p is its largest.
+    by_p = np.lexsort((p, edge, account))
+    last = np.append((np.diff(account[by_p]) != 0) | (np.diff(edge[by_p]) != 0), True)
+    kept = by_p[last]
+    H = coo_array((p[kept].astype(np.float32), (account[kept], edge[kept])), shape=(network.n, len(first))).tocsr()
+    H.eliminate_zeros()
+    return Hypergraph(H)

@@ -1,0 +1,61 @@
+"""Vectors of one network by MGCN, the same from Python and from the command line."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kedge.config import Config
+from kedge.context import RunContext
+from kedge.context.extras import need_extra
+from kedge.embedding.network import NetworkVectors, embed_network
+from kedge.embedding.plan import Source, check_features
+from kedge.hypergraph import DegenerateHypergraphWarning
+from kedge.ingest import read_network
+from kedge.pipeline.hypergraphs import own_hypergraph
+from kedge.types import FloatArray, Network
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The ids of a network's accounts and their vectors, row by row; `fit` is what is known of the training."""
+
+    ids: pa.Array
+    fit: NetworkVectors
+
+    @property
+    def vectors(self) -> FloatArray:
+        """float32 [n, d]."""
+        return self.fit.vectors
+
+
+def embed(
+    source: Any,
+    config: Config,
+    context: RunContext,
+    *,
+    hypergraph: Any = None,
+    features: Any = None,
+    name: str = "the network",
+) -> Embedded:
+    """Read a network and train its vectors; one larger than `partition.n_max` is trained by parts.
+
+    `hypergraph`: hyperedges of the user's own in place of the built ones. `features` [n, f] are needed for
+    `mgcn.start = "given"`.
+    """
+    need_extra("mgcn", "training vectors")
+    context.progress.stage(f"reading {name}")
+    network = source if isinstance(source, Network) else read_network(source, config.read)[0]
+    own = None if hypergraph is None else own_hypergraph(hypergraph, network, config.read)
+    given = None if features is None else check_features(features, network.n)
+    context.progress.stage("training")
+    with warnings.catch_warnings():  # noted when it is known, before the long training, not after it
+        warnings.simplefilter("default", DegenerateHypergraphWarning)
+        warnings.showwarning = lambda message, *_: context.progress.note(f"warning: {message}")
+        no_anchors = np.empty(0, np.int64)
+        fit = embed_network(Source(network, no_anchors, config.seed, name, own, given), config, context)
+    return Embedded(network.ids, fit)

@@ -1,0 +1,129 @@
+"""Yes or no for any pair, for the paper's protocol: true pairs against random ones, half and half.
+
+A logistic rule on whether the pair was scored at all, its score, its rank seen from either side, its strength, the
+log-odds of the pair network of a method with vectors (section 2.6, the paper's own classifier), the distance of the
+vectors that evidence has for a prior, the two degrees and, on request, its reach (reach.py); fitted on validation
+anchors and random partners of the same left accounts, weighted 1:1. The cut is the one with the best Macro-F1 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kedge.linalg.logistic import fit_logistic
+from kedge.probability.reach import reach
+from kedge.similarity import log_distance
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
+
+_NEGATIVES = 5  # random partners of each validation account: more than one, for a steadier fit
+_PRIOR = np.array([0.0, 1.0, 0.5, -0.5, -0.5])  # offset, scored, score, log ranks from left and from right
+_STRONG = 5.0  # log-odds from which more of them count less
+
+
+@dataclass(frozen=True)
+class PairRule:
+    """A pair is a link where weights · (1, scored, score, log ranks from left and right, further columns) > cut.
+
+    `centre` and `scale` bring the further columns (`_further`) to mean 0 and spread 1; `hops` of 0 leaves reach out.
+    """
+
+    weights: FloatArray
+    cut: float
+    middle: float
+    spread: float
+    centre: FloatArray = field(default_factory=lambda: np.empty(0))
+    scale: FloatArray = field(default_factory=lambda: np.empty(0))
+    hops: int = 0
+
+    def predicts_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> BoolArray:
+        """Yes or no for each pair. An anchor is a yes, any other pair of an anchored account a no."""
+        pairs = as_pairs(pairs)
+        partner = np.full(problem.left.n, -1)
+        partner[problem.anchors[:, 0]] = problem.anchors[:, 1]
+        owner = np.full(problem.right.n, -1)
+        owner[problem.anchors[:, 1]] = problem.anchors[:, 0]
+        columns = _columns(alignment, pairs, self.middle, self.spread)
+        if len(self.centre):
+            further = (_further(problem, alignment, pairs, self.hops) - self.centre) / self.scale
+            columns = np.column_stack([columns, further])
+        likely = columns @ self.weights > self.cut
+        anchored = (partner[pairs[:, 0]] >= 0) | (owner[pairs[:, 1]] >= 0)
+        result: BoolArray = np.where(anchored, partner[pairs[:, 0]] == pairs[:, 1], likely)
+        return result
+
+
+def _columns(alignment: Alignment, pairs: IntArray, middle: float, spread: float) -> FloatArray:
+    score = np.asarray(alignment.score(pairs), np.float64)
+    scored = np.isfinite(score)
+    columns = [np.ones(len(pairs)), scored, np.arcsinh((np.where(scored, score, middle) - middle) / spread)]
+    for side in ("left", "right"):
+        above, equal = alignment.count_above(pairs, side)
+        columns.append(np.log1p(above + equal / 2))
+    return np.column_stack(columns)
+
+
+def _further(problem: Problem, alignment: Alignment, pairs: IntArray, hops: int) -> FloatArray:
+    """Strength, the pair network's log-odds, the vectors' log-distance (0 without either), the smaller log degree, the
+    difference of the two, and reach."""
+    strength = np.asarray(alignment.strength(pairs), np.float64)
+    known = np.where(np.isfinite(strength), strength, -_STRONG)
+    degrees = [np.log1p(n.degrees[pairs[:, side]]) for side, n in enumerate((problem.left, problem.right))]
+    cosine = alignment.cosine(pairs)
+    columns = [np.arcsinh(x / _STRONG) for x in (known, alignment.log_odds(pairs).astype(np.float64))]
+    columns.append(np.zeros(len(pairs)) if cosine is None else log_distance(cosine))
+    columns += [np.minimum(*degrees), np.abs(degrees[0] - degrees[1])]
+    return np.column_stack([*columns, reach(problem, pairs, hops)])
+
+
+def _random_partners(true: IntArray, n_right: int, rng: np.random.Generator) -> IntArray:
+    """`_NEGATIVES` random right accounts for each left one, never its own partner."""
+    if n_right < 2:
+        return as_pairs([])
+    lefts = np.repeat(true[:, 0], _NEGATIVES)
+    partner = np.repeat(true[:, 1], _NEGATIVES)
+    drawn = rng.integers(n_right - 1, size=len(lefts))
+    return np.column_stack([lefts, drawn + (drawn >= partner)])  # step over the partner
+
+
+def fit_pair_rule(
+    folds: Sequence[tuple[Problem, Alignment, IntArray]], rng: np.random.Generator, hops: int = 0
+) -> PairRule:
+    """The rule from (problem without the validation anchors, its alignment, these anchors), pooled."""
+    drawn = []
+    for problem, alignment, validation in folds:
+        true = as_pairs(validation)
+        false = _random_partners(true, problem.right.n, rng)
+        drawn.append((problem, alignment, np.concatenate([true, false]), len(true)))
+    scores = np.concatenate([[], *(np.asarray(a.score(p[:t]), np.float64) for _, a, p, t in drawn)])
+    scores = scores[np.isfinite(scores)]
+    middle, spread = (float(np.median(scores)), float(np.std(scores)) or 1.0) if len(scores) else (0.0, 1.0)
+    if not drawn or not any(t for *_, t in drawn):
+        return PairRule(_PRIOR, 0.0, middle, spread)
+    columns = np.concatenate([_columns(a, p, middle, spread) for _, a, p, _ in drawn])
+    is_true = np.concatenate([np.arange(len(p)) < t for _, _, p, t in drawn])
+    further = np.concatenate([_further(q, a, p, hops) for q, a, p, _ in drawn])
+    centre, scale = further.mean(axis=0), np.maximum(further.std(axis=0), 1e-6)
+    columns = np.column_stack([columns, (further - centre) / scale])
+    prior = np.append(_PRIOR, np.zeros(len(centre)))
+    weight = np.where(is_true, 1.0, is_true.sum() / max((~is_true).sum(), 1))
+    fitted = fit_logistic(columns, is_true, weight, prior)
+    return PairRule(fitted, _best_cut(columns @ fitted, is_true, weight), middle, spread, centre, scale, hops)
+
+
+def _best_cut(z: FloatArray, is_true: BoolArray, weight: FloatArray) -> float:
+    """The cut with the largest Macro-F1, midway between two values; of equally good ones the highest."""
+    order = np.argsort(-z, kind="stable")
+    values = z[order]
+    # Between equal values no cut can fall: keep the last place of each, and the place before all (nothing is a link).
+    last = np.append(-1, np.flatnonzero(np.append(np.diff(values) != 0, True)))
+    tp = np.append(0.0, np.cumsum(np.where(is_true, weight, 0)[order]))[last + 1]
+    fp = np.append(0.0, np.cumsum(np.where(is_true, 0, weight)[order]))[last + 1]
+    fn, tn = tp[-1] - tp, fp[-1] - fp
+    f1 = (tp / np.maximum(2 * tp + fp + fn, 1e-12)) + (tn / np.maximum(2 * tn + fp + fn, 1e-12))
+    upper = np.append(values[0] + 1, values[last[1:]])
+    lower = np.append(values[last[:-1] + 1], values[-1] - 1)
+    best = int(np.flatnonzero(f1 >= f1.max() - 1e-12)[0])
+    return float(upper[best] + lower[best]) / 2

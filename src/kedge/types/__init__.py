@@ -1,0 +1,31 @@
+"""The frozen things that kedge's stages hand to each other.
+
+Shapes: n accounts in a network, m pairs, e hyperedges. Accounts are integers 0..n-1 inside kedge; the
+names that users gave them (`ids`) are text and carry no meaning.
+"""
+
+from kedge.errors import KedgeError
+from kedge.types.arrays import BoolArray, FloatArray, IntArray, Side, as_pairs, is_among, pair_keys
+from kedge.types.networks import Hypergraph, Network, Parts
+from kedge.types.problem import Problem, Split
+from kedge.types.results import DECISIONS, Alignment, Matches, Support
+
+__all__ = [
+    "DECISIONS",
+    "Alignment",
+    "BoolArray",
+    "FloatArray",
+    "Hypergraph",
+    "IntArray",
+    "KedgeError",
+    "Matches",
+    "Network",
+    "Parts",
+    "Problem",
+    "Side",
+    "Split",
+    "Support",
+    "as_pairs",
+    "is_among",
+    "pair_keys",
+]

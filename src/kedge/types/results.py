@@ -1,0 +1,134 @@
+"""What a method returns (`Alignment`), and what is decided from it (`Matches`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from kedge.types.arrays import FloatArray, IntArray, Side, read_only
+
+DECISIONS: Final = ("no match", "review", "match")
+
+
+@dataclass(frozen=True)
+class Support:
+    """What explains single pairs: the beliefs that the scores rest on, and the log-odds from elsewhere, if any."""
+
+    beliefs: csr_array
+    prior: csr_array | None = None
+
+
+class Alignment(Protocol):
+    """Scores between the accounts of two networks; higher is likelier to be the same person."""
+
+    @property
+    def reorders(self) -> bool:
+        """Whether candidates are in another order than that of their `strength`; probabilities then need both."""
+        ...
+
+    @property
+    def support(self) -> Support | None:
+        """What explains single pairs; None for a method that does not explain them."""
+        ...
+
+    def score(self, pairs: IntArray) -> FloatArray:
+        """The score of each (left, right) pair, [m]."""
+        ...
+
+    def strength(self, pairs: IntArray) -> FloatArray:
+        """The evidence for each pair by itself, whatever its rivals, [m]; -inf where the method has none."""
+        ...
+
+    def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
+        """The k best partners of each account of `side`, best first: accounts and scores, [len(nodes), k].
+
+        Equal scores are in the order of the partner's number; rows with fewer candidates end in -1 and -inf.
+        """
+        ...
+
+    def count_above(self, pairs: IntArray, side: Side = "left") -> tuple[IntArray, IntArray]:
+        """For each pair, seen from its account on `side`: how many partners score higher, how many others tie."""
+        ...
+
+    def log_odds(self, pairs: IntArray) -> FloatArray:
+        """The log-odds that a pair network gives each pair, [m]; 0 without one."""
+        ...
+
+    def cosine(self, pairs: IntArray) -> FloatArray | None:
+        """The cosine of the two accounts' vectors, [m]; None where the method has no vectors."""
+        ...
+
+    def without(self, left: IntArray, right: IntArray) -> Alignment:
+        """The same without candidates and vectors of these accounts; all others keep their numbers."""
+        ...
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as named arrays, for a file; `of` of its class reads them back."""
+        ...
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Ranked candidates of each left account, best first, with their probabilities and decisions.
+
+    One row for each candidate: `left` and `right` accounts, `rank` from 1 within the left account, `score` of the
+    method, calibrated `probability`, `margin` of the score to the best other candidate, and `decision`, an
+    index into `DECISIONS`. `counterpart` is the probability that the left account has any counterpart; divided by it,
+    `probability` is the one among accounts known to have one. `assigned` marks the pairs of the assignment, sure
+    or not; a row decided "match" or "review" is one of them. Assigned pairs are a match from `threshold` on.
+    """
+
+    left_ids: pa.Array
+    right_ids: pa.Array
+    left: IntArray
+    right: IntArray
+    rank: IntArray
+    score: FloatArray
+    probability: FloatArray
+    margin: FloatArray
+    decision: IntArray
+    counterpart: FloatArray
+    assigned: NDArray[np.bool_]
+    threshold: float
+
+    def __post_init__(self) -> None:
+        names = ("left", "right", "rank", "score", "probability", "margin", "decision", "counterpart", "assigned")
+        lengths = {name: len(getattr(self, name)) for name in names}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"columns of unequal length: {lengths}")
+        for name in names:
+            object.__setattr__(self, name, read_only(np.asarray(getattr(self, name))))
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def partners(self, decision: str | None = None) -> dict[int, int]:
+        """Left account -> assigned right account: all of them, or those with one of the `DECISIONS`."""
+        rows = self.assigned if decision is None else self.assigned & (self.decision == DECISIONS.index(decision))
+        return dict(zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True))
+
+    def table(self) -> pa.Table:
+        """The rows with the users' own ids, as an Arrow table."""
+        words = pa.array(DECISIONS)
+        return pa.table(
+            {
+                "left": self.left_ids.take(pa.array(self.left)),
+                "right": self.right_ids.take(pa.array(self.right)),
+                "rank": pa.array(self.rank.astype(np.int32)),
+                "score": pa.array(self.score.astype(np.float32)),
+                "probability": pa.array(self.probability.astype(np.float32)),
+                "margin": pa.array(self.margin.astype(np.float32)),
+                "decision": words.take(pa.array(self.decision.astype(np.int64))),
+                "counterpart": pa.array(self.counterpart.astype(np.float32)),
+                "assigned": pa.array(self.assigned),
+            }
+        )
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame."""
+        return self.table().to_pandas()

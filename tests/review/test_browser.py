@@ -1,0 +1,328 @@
+"""The review app in a real Chromium: by keyboard and by mouse, wide and narrow, reload, crash, accessibility."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from accessibility import Scheme, axe_script, serious_findings
+from command import ENVIRONMENT, process
+from reviewing import HOSTILE, QUICK, open_log, small_problem
+
+from kedge.answers import Entry
+from kedge.config import Config
+from kedge.pipeline.inputs import Inputs
+from kedge.pipeline.match import match_to_run
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, ConsoleMessage, Dialog
+
+Entries: TypeAlias = Callable[[], list[Entry]]
+Shown: TypeAlias = tuple[str, str]  # the ids of the pair on the page
+
+SIZES = [(1280, 860), (390, 844)]
+
+
+class Server:
+    """`kedge review` in a process of its own, that can be killed and started again on the same port."""
+
+    def __init__(self, run: Path) -> None:
+        self.run = run
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        command = process("review", self.run, "--no-open", "--port", self.port)
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", line):
+                self.link, self.port = found[0], int(found[1])
+                return
+        raise AssertionError("the server did not start")
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run on the disk, hostile ids and all."""
+    folder = tmp_path_factory.mktemp("browser")
+    problem, _ = small_problem()
+    for name, network in (("left", problem.left), ("right", problem.right)):
+        ends = network.adjacency.tocoo()
+        rows, columns = (network.ids.take(pa.array(side)) for side in (ends.row, ends.col))
+        pq.write_table(pa.table({"a": rows, "b": columns}), folder / f"{name}.parquet")
+    pq.write_table(
+        pa.table({"a": problem.left.ids.take(pa.array(problem.anchors[:, 0])),
+                  "b": problem.right.ids.take(pa.array(problem.anchors[:, 1]))}),
+        folder / "anchors.parquet",
+    )  # fmt: skip
+    left, right, anchors = (folder / f"{name}.parquet" for name in ("left", "right", "anchors"))
+    match_to_run(Inputs(left, right, anchors), folder / "run", Config.model_validate(QUICK))
+    return folder / "run"
+
+
+@pytest.fixture
+def server(made: Path, tmp_path: Path) -> Iterator[Server]:
+    shutil.copytree(made, tmp_path / "run")
+    started = Server(tmp_path / "run")
+    yield started
+    started.kill()
+
+
+@pytest.fixture
+def entries(server: Server) -> Entries:
+    def read() -> list[Entry]:
+        log = open_log(server.run)
+        log.close()
+        return log.state.entries
+
+    return read
+
+
+class Tab:
+    """A page that fails the test on any script error, refused resource or request to elsewhere."""
+
+    def __init__(self, browser: Browser, server: Server, size: tuple[int, int] = SIZES[0], **options: Any) -> None:
+        self.context = browser.new_context(viewport={"width": size[0], "height": size[1]}, **options)
+        self.page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("dialog", self._dialog)
+        self.page.on("console", self._console)
+        self.page.on(
+            "request", lambda r: None if r.url.startswith("http://127.0.0.1:") else self.troubles.append(r.url)
+        )
+        self.page.set_default_timeout(120_000)
+        self.page.goto(server.link)
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.troubles.append(f"dialog {dialog.message}")
+        dialog.dismiss()
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A conflict (409) is an answer that the app expects; the browser reports it all the same.
+        if message.type == "error" and "409" not in message.text:
+            self.troubles.append(message.text)
+
+    def name(self, who: str) -> None:
+        self.page.fill("#name", who)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_selector("dialog", state="detached")
+        self.pair()
+
+    def pair(self) -> Shown:
+        self.page.wait_for_selector("main:not([aria-busy]) .person.left")
+        return self.page.inner_text(".person.left .id"), self.page.inner_text(".person.right .id")
+
+    def answered(self, act: Callable[[], object], before: Shown) -> Shown:
+        """Do something that brings up another pair, and wait for it."""
+        act()
+        self.page.wait_for_function(
+            "before => { const at = [...document.querySelectorAll('main:not([aria-busy]) .person .id')]"
+            ".map(e => e.innerText); return at.length == 2 && (at[0] != before[0] || at[1] != before[1]) }",
+            arg=list(before),
+        )
+        return self.pair()
+
+    def close(self) -> None:
+        self.context.close()
+        assert self.troubles == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "390"])
+def test_the_whole_path_by_keyboard(chromium: Browser, server: Server, entries: Entries, size: tuple[int, int]) -> None:
+    tab = Tab(chromium, server, size)
+    press = tab.page.keyboard.press
+    tab.name("Ann")
+    first = tab.pair()
+    second = tab.answered(lambda: press("y"), first)
+    third = tab.answered(lambda: press("n"), second)
+    press("m")
+    tab.page.keyboard.type("yes, no, unsure: only a note")
+    press("Enter")
+    fourth = tab.answered(lambda: press("u"), third)
+    tab.answered(lambda: press("s"), fourth)
+    assert [entry.action for entry in entries()] == ["yes", "no", "unsure"]
+    assert entries()[2].note == "yes, no, unsure: only a note"
+    for expected in (third, second, first):  # undo, again and again
+        before = tab.pair()
+        assert tab.answered(lambda: press("z"), before) == expected
+    press("z")
+    tab.page.wait_for_selector("text=You have no decision left")
+    looked = tab.answered(lambda: press("2"), first)
+    assert looked[0] == first[0]
+    assert looked[1] != first[1]
+    tab.answered(lambda: press("y"), looked)
+    assert (entries()[-1].action, entries()[-1].reviewer) == ("yes", "Ann")
+    press("b")
+    tab.page.wait_for_selector("text=scores are hidden")
+    assert "%" not in tab.page.inner_text("main")
+    press("/")
+    tab.page.keyboard.type("a00")
+    press("Enter")
+    tab.page.wait_for_selector("text=Left network")
+    press("?")
+    tab.page.wait_for_selector("dialog dl")
+    press("Escape")
+    tab.page.wait_for_selector("dialog", state="detached")
+    tab.close()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "390"])
+def test_the_whole_path_by_mouse(chromium: Browser, server: Server, entries: Entries, size: tuple[int, int]) -> None:
+    tab = Tab(chromium, server, size, has_touch=size[0] < 500)
+    click = tab.page.click
+    tab.page.fill("#name", "Bob")
+    click("text=Continue")
+    first = tab.pair()
+    second = tab.answered(lambda: click("button.answer.yes"), first)
+    third = tab.answered(lambda: click("button.answer.no"), second)
+    assert tab.answered(lambda: click("text=Undo"), third) == second
+    tab.page.fill("#note", "by mouse")
+    tab.answered(lambda: click("button.answer.unsure"), second)
+    assert [entry.action for entry in entries()] == ["yes", "no", "undo", "unsure"]
+    # A second partner for a confirmed account: warned, then despite it.
+    click("nav >> text=History")
+    click("tr:has(.badge.yes) a >> nth=0")
+    tab.answered(lambda: click(".choice:not([aria-current]) >> nth=0"), second)
+    tab.page.wait_for_selector(".head .warning")
+    click("button.answer.yes")
+    click("dialog >> text=Cancel")
+    assert len(entries()) == 4
+    shown = tab.pair()
+    click("button.answer.yes")
+    tab.answered(lambda: click("dialog >> text=Confirm anyway"), shown)
+    assert len(entries()) == 5
+    click("nav >> text=History")
+    tab.page.wait_for_selector("text=none of these pairs is used")
+    click("[aria-label='Undo decision 5']")
+    tab.page.wait_for_selector("text=none of these pairs is used", state="detached")
+    click("nav >> text=Queue")
+    tab.page.select_option("#status", "decided")
+    tab.page.wait_for_function("() => document.querySelectorAll('.list tbody tr').length == 2")
+    click("nav >> text=Progress")
+    tab.page.wait_for_selector("text=expected precision of")
+    width = tab.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= size[0], "nothing sticks out sideways"
+    tab.close()
+
+
+def test_a_reload_stays_at_the_pair_and_loses_nothing(chromium: Browser, server: Server, entries: Entries) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    second = tab.answered(lambda: tab.page.keyboard.press("y"), tab.pair())
+    tab.page.reload()
+    assert tab.pair() == second
+    assert tab.page.inner_text("#reviewer") == "Ann", "the name is asked once"
+    assert "token" not in tab.page.url
+    tab.answered(tab.page.go_back, second)
+    assert len(entries()) == 1
+    tab.close()
+
+
+def test_a_crash_of_the_server_in_the_middle(chromium: Browser, server: Server, entries: Entries) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    second = tab.answered(lambda: tab.page.keyboard.press("n"), tab.pair())
+    server.kill()
+    tab.page.keyboard.press("y")
+    tab.page.wait_for_selector("text=Your last answer is saved in this browser")
+    assert len(entries()) == 1
+    server.start()
+    tab.page.wait_for_selector("text=open the new link")
+    tab.page.goto(server.link)
+    tab.page.wait_for_selector("text=Your saved answer was sent")
+    assert [(e.action, e.reviewer) for e in entries()] == [("no", "Ann"), ("yes", "Ann")], "once, not twice"
+    assert tab.pair() != second
+    tab.troubles.clear()  # the browser's own words about refused connections
+    tab.close()
+
+
+def test_two_tabs_on_one_pair(chromium: Browser, server: Server, entries: Entries) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    shown = tab.pair()
+    other = tab.context.new_page()
+    other.goto(tab.page.url)
+    other.wait_for_selector(".person.left")
+    tab.answered(lambda: tab.page.keyboard.press("y"), shown)
+    other.keyboard.press("n")
+    other.wait_for_selector("text=decided elsewhere")
+    assert [entry.action for entry in entries()] == ["yes"]
+    other.wait_for_selector(".head .badge.yes")
+    tab.close()
+
+
+def test_a_link_without_a_page_is_reported(chromium: Browser, server: Server) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    tab.page.goto(f"http://127.0.0.1:{server.port}/?left=999999&right=0")
+    tab.page.wait_for_selector("text=no such account in this run")
+    tab.page.click("text=Continue with the most informative pair")
+    tab.pair()
+    tab.troubles.clear()  # the browser's own words about a 404
+    tab.close()
+
+
+def test_hostile_names_are_text(chromium: Browser, server: Server) -> None:
+    tab = Tab(chromium, server)
+    tab.name("<img src=x onerror=alert(1)>")
+    find = "async text => (await (await fetch('/api/search?q=' + encodeURIComponent(text))).json()).left"
+    for text in HOSTILE:
+        tab.page.fill("#find", text)
+        tab.page.keyboard.press("Enter")
+        tab.page.wait_for_selector("text=Left network")
+        found = tab.page.evaluate(find, text)[0]
+        assert found["id"] == text
+        tab.page.goto(f"http://127.0.0.1:{server.port}/?left={found['account']}&right={found['partner']['account']}")
+        tab.pair()
+        shown = tab.page.inner_text(".person.left .id")
+        assert not set("\u202e\u202c\u200b\u2067") & set(shown), "what is hidden is spelled out"
+        assert shown == text or "U+" in shown
+    assert tab.page.evaluate("document.querySelectorAll('main img, main script, bdi > *:not(.odd)').length") == 0
+    assert tab.page.evaluate("document.scripts.length") == 1
+    tab.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_has_no_serious_finding(chromium: Browser, server: Server, scheme: Scheme) -> None:
+    script = axe_script()
+    # The page's own policy refuses foreign scripts, so the checker gets a context that does not enforce it.
+    tab = Tab(chromium, server, color_scheme=scheme, bypass_csp=True)
+    base = f"http://127.0.0.1:{server.port}"
+    found: list[tuple[str, ...]] = []
+
+    def check(where: str) -> None:
+        found.extend((where, *one) for one in serious_findings(tab.page, script))
+
+    tab.page.wait_for_selector("dialog")
+    check("name")
+    tab.name("Ann")
+    check("pair")
+    tab.answered(lambda: tab.page.keyboard.press("y"), tab.pair())
+    for size in SIZES:
+        tab.page.set_viewport_size({"width": size[0], "height": size[1]})
+        for path in ("/queue?status=all", "/queue?status=disputed", "/history", "/progress", "/queue?find=a0", "/"):
+            tab.page.goto(base + path)
+            tab.page.wait_for_selector("main h1")
+            tab.page.wait_for_selector(".strip b")
+            check(f"{path} {size[0]}")
+        tab.page.keyboard.press("?")
+        tab.page.wait_for_selector("dialog dl")
+        check(f"keys {size[0]}")
+        tab.page.keyboard.press("Escape")
+    assert found == []
+    tab.close()
