@@ -16,7 +16,7 @@ from kedge.context.run_context import MemoryCache, RunContext
 from kedge.evaluation import metrics
 from kedge.linalg.assign import assign
 from kedge.linalg.sparse import with_data
-from kedge.pipeline.solve import MemoryRun, solve
+from kedge.pipeline import MemoryRun, solve
 from kedge.probability.calibration import Calibrator
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Matches, Network, Problem
 

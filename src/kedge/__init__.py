@@ -13,11 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kedge.api import Linker, embed, match
-    from kedge.config import Config
-    from kedge.errors import KedgeError
-    from kedge.ingest import read_network
-    from kedge.types import Hypergraph, Matches, Network, Problem
+    from kedge.api import Config, Hypergraph, KedgeError, Linker, Matches, Network, Problem, embed, match, read_network
 
 # Read when torch loads OpenMP: idle threads sleep instead of spinning, which on a busy machine takes the cores from the
 # threads that work (a training step on 4,000 accounts, two threads: 6.0 s spinning, 0.12 s sleeping, at a load of 11).
@@ -25,38 +21,18 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Config",
-    "Hypergraph",
-    "KedgeError",
-    "Linker",
-    "Matches",
-    "Network",
-    "Problem",
-    "__version__",
-    "embed",
-    "match",
-    "read_network",
-]
+__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "__version__", "embed"]
+__all__ += ["match", "read_network"]
 
-_PLACES = {
-    "Config": "kedge.config",
-    "Hypergraph": "kedge.types",
-    "KedgeError": "kedge.errors",
-    "Linker": "kedge.api",
-    "Matches": "kedge.types",
-    "Network": "kedge.types",
-    "Problem": "kedge.types",
-    "embed": "kedge.api",
-    "match": "kedge.api",
-    "read_network": "kedge.ingest.read",
-}
+# All of them are in `kedge.api` too, which loads the whole pipeline; these are to be had for less.
+_LIGHT = {"Config": "config", "KedgeError": "errors", "read_network": "ingest"}
+_LIGHT |= dict.fromkeys(("Hypergraph", "Matches", "Network", "Problem"), "types")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in __all__:
         raise AttributeError(f"module 'kedge' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    return getattr(import_module(f"kedge.{_LIGHT.get(name, 'api')}"), name)
 
 
 def __dir__() -> list[str]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kedge.config import resolve
+from kedge.config import Config, resolve
 from kedge.context import Progress, RunContext, Silent
-from kedge.pipeline.inputs import Inputs
-from kedge.pipeline.match import match as run_match
-from kedge.pipeline.solve import Outcome
-from kedge.types import KedgeError, Matches
+from kedge.ingest import read_network
+from kedge.pipeline import Inputs, Outcome, match_in_memory
+from kedge.types import Hypergraph, KedgeError, Matches, Network, Problem
 
 if TYPE_CHECKING:  # torch takes seconds to load: only embedding pays for it
     from kedge.pipeline.embed import Embedded
+
+__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "embed", "match"]
+__all__ += ["read_network"]
 
 
 def match(
@@ -44,7 +46,7 @@ def _solve(
     inputs: Inputs, preset: str, seed: int, settings: Mapping[str, Any] | None, progress: Progress | None = None
 ) -> Outcome:
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
-    return run_match(inputs, config, progress)
+    return match_in_memory(inputs, config, progress)
 
 
 def embed(

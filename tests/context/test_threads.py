@@ -13,8 +13,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from kedge.config import Config
 from kedge.context.threads import one_blas_thread
-from kedge.pipeline.inputs import Inputs
-from kedge.pipeline.match import match, match_to_run
+from kedge.pipeline import Inputs, match_in_memory, match_to_run
 
 
 def blas_threads() -> set[int]:
@@ -58,6 +57,6 @@ def test_a_match_is_decided_with_one_thread(monkeypatch: pytest.MonkeyPatch, tmp
     if kept:
         match_to_run(inputs, tmp_path / "run", Config())
     else:
-        match(inputs, Config())
+        match_in_memory(inputs, Config())
     assert seen == [{1}]
     assert blas_threads() == {2}

@@ -20,7 +20,7 @@ from kedge.cli import COMMANDS
 from kedge.config import Config
 from kedge.evaluation.metrics import ranking
 from kedge.methods import METHODS, Method, find_method
-from kedge.pipeline.solve import MemoryRun, solve
+from kedge.pipeline import MemoryRun, solve
 from kedge.types import Problem
 
 ROOT: Final = Path(__file__).parents[2]

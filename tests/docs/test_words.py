@@ -57,9 +57,9 @@ NAMES_ONLY: Final[dict[str, str]] = {r"turns": "refinements"}
 
 # (pattern of INSTEAD's own words, place, why it stays). A place is a path, or the beginning of one.
 ALLOWED: Final[tuple[tuple[str, str, str], ...]] = (
-    ("pairing.turns", "src/kedge/config/renamed.py", "the old name, which users' files may still have"),
-    ("turns", "src/kedge/config/renamed.py", "the same"),
-    ("nearness", "src/kedge/config/renamed.py", "an old value of pairing.score"),
+    ("pairing.turns", "src/kedge/config/config.py", "the old name, which users' files may still have"),
+    ("turns", "src/kedge/config/config.py", "the same"),
+    ("nearness", "src/kedge/config/config.py", "an old value of pairing.score"),
     ("pairing.turns", "CHANGELOG.md", "the same, for readers who look for it"),
     ("nearness", "CHANGELOG.md", "the same"),
     ("settled", "src/kedge/store/layout.py", "a file of runs that earlier versions made"),

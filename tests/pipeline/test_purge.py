@@ -14,7 +14,7 @@ from reviewing import QUICK_WORDS
 from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment, VectorAlignment
-from kedge.pipeline.again import load_outcome
+from kedge.pipeline import load_outcome
 from kedge.pipeline.forget import forget_accounts
 from kedge.store import DECISIONS_FILE, DecisionLog, load_contents, load_decided, read_manifest, reviewing
 from kedge.types import Network, Problem

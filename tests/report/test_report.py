@@ -23,8 +23,7 @@ from kedge.decide.decisions import thresholds
 from kedge.evaluation import metrics as evaluate
 from kedge.evaluation.breakdowns import OUTCOMES, breakdown, by_degree, made_and_right, reliability
 from kedge.evaluation.communities import find_communities
-from kedge.pipeline.again import load_outcome
-from kedge.pipeline.measure import measure
+from kedge.pipeline import load_outcome, measure
 from kedge.report import build_report, report_figures, standalone_svg
 from kedge.report.axes import root_ticks
 from kedge.report.facts import gather_facts, interval

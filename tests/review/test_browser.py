@@ -18,8 +18,7 @@ from reviewing import HOSTILE, QUICK, open_log, small_problem
 
 from kedge.answers import Entry
 from kedge.config import Config
-from kedge.pipeline.inputs import Inputs
-from kedge.pipeline.match import match_to_run
+from kedge.pipeline import Inputs, match_to_run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ConsoleMessage, Dialog

@@ -14,7 +14,7 @@ from command import match_words as all_match_words
 from reviewing import QUICK_WORDS
 
 from kedge.answers import learn
-from kedge.pipeline.again import load_outcome
+from kedge.pipeline import load_outcome
 from kedge.probability.calibration import hold_outs
 from kedge.store import DECISIONS_FILE, DecisionLog, load_decided
 from kedge.types import Network, Problem

@@ -27,7 +27,7 @@ def check(
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import read_network, read_pairs, resolve_pairs
-    from kedge.pipeline.costs import count_refinements
+    from kedge.pipeline import count_refinements
 
     config = resolve(preset, file, assignments or ())
     reading = config.read

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Quiet, guarded
+from kedge.cli.show import Reporter
 
 
 @guarded
@@ -22,10 +23,10 @@ def demo(
     """Plant a pair of networks and match it: matches, metrics and a run directory in under a minute."""
     import tempfile
 
-    from kedge.cli.match import run_match
+    from kedge.cli.match import print_summary
     from kedge.cli.synth import write_pair
     from kedge.config import resolve
-    from kedge.pipeline.inputs import Inputs
+    from kedge.pipeline import Inputs, match_to_run
     from kedge.synth import planted
 
     config = resolve(overrides={"seed": seed})
@@ -34,4 +35,6 @@ def demo(
         made = planted(2000, 2000, 1500, 10_000, 10_000, 0.7, seed)
         write_pair(made, place, 0.2, seed, "tsv")
         left, right, train, test = (place / f"{name}.tsv" for name in ("left", "right", "train", "test"))
-        run_match(Inputs(left, right, train, test), out, config, force=force, json=json, quiet=quiet)
+        with Reporter(quiet).open() as reporter:
+            summary = match_to_run(Inputs(left, right, train, test), out, config, force=force, progress=reporter)
+    print_summary(summary, json)

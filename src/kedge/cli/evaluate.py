@@ -21,8 +21,7 @@ def evaluate(
 ) -> None:
     """Measure a finished run on held-out pairs."""
     from kedge.ingest import read_pairs, resolve_test
-    from kedge.pipeline.again import load_outcome
-    from kedge.pipeline.measure import measure
+    from kedge.pipeline import load_outcome, measure
 
     outcome = load_outcome(run)
     pairs, notes = resolve_test(read_pairs(test, outcome.config.read), outcome.problem)

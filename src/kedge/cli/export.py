@@ -34,7 +34,7 @@ def export(
     """Write the candidates of a run: left, right, rank, score, probability."""
     import pyarrow.compute as pc
 
-    from kedge.pipeline.again import load_table
+    from kedge.pipeline import load_table
     from kedge.store import refuse_overwrite, write_atomically
 
     kind = format or out.suffix.removeprefix(".").lower()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -28,12 +28,6 @@ from kedge.cli.options import (
     guarded,
 )
 from kedge.cli.show import Reporter, print_json, print_table
-
-if TYPE_CHECKING:  # slow to import, and `kedge --help` must be quick
-    from pyarrow import Table
-
-    from kedge.config import Config
-    from kedge.pipeline.inputs import Inputs
 
 _OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
 LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]
@@ -71,35 +65,28 @@ def match(
     The same command again resumes an interrupted run, or shows the results of a finished one.
     """
     from kedge.config import resolve
+    from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= engine_settings(engine, address, workers, max_memory)
     config = resolve(preset, file, assignments or (), given)
-    from kedge.pipeline.inputs import Inputs
-
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
-    run_match(inputs, out, config, force=force, json=json, quiet=quiet)
-
-
-def run_match(inputs: Inputs, out: Path, config: Config, *, force: bool, json: bool, quiet: bool) -> None:
-    """Match into a run directory and print the result."""
-    from kedge.pipeline.match import match_to_run
-
     with Reporter(quiet).open() as reporter:
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
+    print_summary(summary, json)
+
+
+def print_summary(summary: dict[str, Any], json: bool) -> None:
+    """What a match has given: JSON, or the surest pairs and the metrics."""
     if json:
         print_json(summary)
-    else:
-        _print_summary(summary)
-
-
-def _print_summary(summary: dict[str, Any]) -> None:
+        return
     from kedge.store import MATCHES
 
-    table = MATCHES.format.load(Path(summary["run"]) / MATCHES.file)
     title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
     if not summary["matches"]:
         title, decision = "No matches; the surest pairs for review", "review"
+    table = MATCHES.format.load(Path(summary["run"]) / MATCHES.file)
     print_table(
         title,
         ("left", "right", "probability", "score", "margin"),
@@ -115,8 +102,8 @@ def _print_summary(summary: dict[str, Any]) -> None:
     )
 
 
-def _surest(table: Table, decision: str) -> list[dict[str, Any]]:
-    """The ten most probable rows with a decision."""
+def _surest(table: Any, decision: str) -> list[dict[str, Any]]:
+    """The ten most probable rows of a table of matches with a decision."""
     from pyarrow import compute, string
 
     decided = table.filter(compute.equal(compute.cast(table["decision"], string()), decision))

@@ -26,8 +26,8 @@ def purge(
     """
     from dataclasses import asdict
 
+    from kedge.pipeline import write_report
     from kedge.pipeline.purge import purge as forget
-    from kedge.pipeline.report import write_report
     from kedge.store import DECIDED, REPORT, load_contents
 
     if side not in (None, "left", "right"):

@@ -31,7 +31,7 @@ def report(
     """Write the report of a run: one HTML page that needs no network. An older report is replaced."""
     if format not in ("svg", "png"):
         raise KedgeError(f"no format {format!r}", remedy="choose svg or png")
-    from kedge.pipeline.report import write_report
+    from kedge.pipeline import write_report
     from kedge.store import REPORT, load_contents
 
     contents = load_contents(run)

@@ -14,10 +14,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kedge.config.base import Stage
-from kedge.config.config import Config
-from kedge.config.presets import PRESETS
-from kedge.config.renamed import RENAMED, rename_settings
+from kedge.config.config import PRESETS, RENAMED, Config, rename_settings
+from kedge.config.networks import Stage
 from kedge.errors import KedgeError
 
 

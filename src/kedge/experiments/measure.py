@@ -15,8 +15,7 @@ from kedge.context import cpu_seconds, peak_mb
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell
 from kedge.experiments.problems import make_split
-from kedge.pipeline.measure import measure
-from kedge.pipeline.solve import MemoryRun, solve
+from kedge.pipeline import MemoryRun, measure, solve
 from kedge.store import SCORES, TRAINING
 from kedge.types import KedgeError, Split
 

@@ -1,1 +1,12 @@
-"""From files to matches and back: the only room that names every stage."""
+"""From files to matches and back: the only room that names every stage.
+
+`embed` (it loads torch), `explain` and `purge` are reached directly.
+"""
+
+from kedge.pipeline.inputs import Inputs, count_refinements
+from kedge.pipeline.match import match_in_memory, match_to_run
+from kedge.pipeline.results import load_outcome, load_table, measure, write_report
+from kedge.pipeline.solve import MemoryRun, Outcome, solve
+
+__all__ = ["Inputs", "MemoryRun", "Outcome", "count_refinements", "load_outcome", "load_table", "match_in_memory"]
+__all__ += ["match_to_run", "measure", "solve", "write_report"]

@@ -16,7 +16,7 @@ from kedge.embedding.network import NetworkVectors, embed_network
 from kedge.embedding.plan import Source, check_features
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_network
-from kedge.pipeline.hypergraphs import own_hypergraph
+from kedge.pipeline.inputs import own_hypergraph
 from kedge.types import FloatArray, Network
 
 

@@ -1,17 +1,25 @@
-"""What goes into matching: where it comes from, and the problem that is read from it."""
+"""What goes into matching: where it comes from, the problem that is read from it, and notes on what it lacks."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from kedge.config import Config
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from kedge import ingest
+from kedge.config import Config, ReadConfig
 from kedge.context import Progress
-from kedge.ingest import build_problem, hub_warning, read_network, read_pairs, resolve_pairs
-from kedge.methods import find_method
-from kedge.pipeline.hypergraphs import refuse_unused_hypergraphs, with_hypergraphs
-from kedge.pipeline.notes import anchor_notes
-from kedge.types import Problem
+from kedge.evidence import with_vectors
+from kedge.methods import METHODS, Method, find_method
+from kedge.probability import count_folds
+from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem
+
+_USUAL: Final = 3  # refinements after which few matches are new
+_FEWEST_EDGES: Final = 10  # edges among anchors; from fewer the two rates are mostly what was assumed
 
 
 @dataclass(frozen=True)
@@ -32,20 +40,127 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     """The two networks, the observed anchors, and hypergraphs that the user gave."""
     method = find_method(config.method)
     method.check_installed()
-    refuse_unused_hypergraphs(inputs.hypergraphs, method)
+    if not method.reads_hypergraphs and any(source is not None for source in inputs.hypergraphs):
+        *most, last = (other.name for other in METHODS.values() if other.reads_hypergraphs)
+        raise KedgeError(
+            f"the method {method.name!r} has no use for a hypergraph",
+            remedy=f"leave it out, or choose the method {', '.join(most)} or {last}",
+        )
     progress.stage("reading the left network")
-    left, _ = read_network(inputs.left, config.read)
+    left, _ = ingest.read_network(inputs.left, config.read)
     progress.stage("reading the right network")
-    right, _ = read_network(inputs.right, config.read)
-    columns = read_pairs(inputs.anchors, config.read)
-    resolved = resolve_pairs(columns, left, right)
+    right, _ = ingest.read_network(inputs.right, config.read)
+    columns = ingest.read_pairs(inputs.anchors, config.read)
+    resolved = ingest.resolve_pairs(columns, left, right)
     for note in resolved.report.notes:
         progress.note(f"anchors: {note}")
-    problem = build_problem(left, right, resolved, columns, config.read.contradictory)
+    problem = ingest.build_problem(left, right, resolved, columns, config.read.contradictory)
     if resolved.report.contradictory:
         progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
-    problem = with_hypergraphs(problem, (left, right), inputs.hypergraphs, config, progress)
-    hubs = (hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
-    for note in (*filter(None, hubs), *anchor_notes(problem, method)):
+    own: list[Hypergraph | None] = []
+    for side, source, network, read in zip(
+        ("left", "right"), inputs.hypergraphs, (problem.left, problem.right), (left, right), strict=True
+    ):
+        if source is not None:
+            progress.stage(f"reading the {side} hypergraph")
+        own.append(None if source is None else own_hypergraph(source, network, config.read, network.n - read.n))
+    hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
+    for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
         progress.note(note)
-    return problem
+    return replace(problem, hypergraphs=(own[0], own[1]))
+
+
+def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:
+    """The held-out pairs, if the user gave any."""
+    if inputs.test is None:
+        return None
+    test, notes = ingest.resolve_test(ingest.read_pairs(inputs.test, config.read), problem)
+    for note in notes:
+        progress.note(note)
+    return test
+
+
+def own_hypergraph(source: Any, network: Network, config: ReadConfig, isolated: int = 0) -> Hypergraph:
+    """A hypergraph of this network: a path or frame of account, hyperedge and p, or a matrix with a row per account.
+
+    The last `isolated` accounts are known from anchors alone: a matrix has no rows for them.
+    """
+    centres = None
+    if isinstance(source, Hypergraph):
+        source, centres = source.H, source.centres
+    if not (hasattr(source, "tocsr") or type(source).__module__ == "numpy"):
+        return ingest.read_hypergraph(source, network, config)
+    from kedge.hypergraph import accept
+
+    H = accept(source, network.n - isolated).H
+    longer = np.append(H.indptr, np.full(isolated, H.nnz, H.indptr.dtype))
+    return Hypergraph(csr_array((H.data, H.indices, longer), shape=(network.n, H.shape[1])), centres)
+
+
+def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:
+    """Roughly how many refinements of evidence all runs of a match take together, those for calibration too.
+
+    The trial of a mixture is not counted; training reports its own progress.
+    """
+    if anchors == 0:
+        return 0
+    each = min(find_method(config.method).refinements(left, right, anchors, config), _USUAL)
+    return each * (1 + count_folds(anchors, config.decide.holdout, config.decide.folds))
+
+
+def cost_note(problem: Problem, config: Config) -> str:
+    """What a match will take, estimated before it starts."""
+    repeated = count_refinements(problem.left, problem.right, len(problem.anchors), with_vectors(problem, config))
+    seconds, megabytes = ingest.estimate_cost(problem.left, problem.right, repeated)
+    return f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
+
+
+def _anchor_notes(problem: Problem, method: Method) -> Iterator[str]:
+    """One line for each quantity that these anchors cannot estimate, and for the accounts out of their reach."""
+    left, right = problem.anchors.T
+    count = len(problem.anchors)
+    if count == 0:
+        yield "no anchors: nothing is known of any pair, so nothing can be matched"
+        return
+    isolated = (problem.left.degrees[left] == 0) | (problem.right.degrees[right] == 0)
+    if isolated.all():
+        yield "every anchor has an account without edges: no evidence starts from any"
+        return
+    if isolated.any():
+        some = int(isolated.sum())
+        verb = "have" if some > 1 else "has"
+        yield f"{some:,} of {count:,} anchors {verb} an account without edges: no evidence starts there"
+    if method.explains:
+        yield from _rate_notes(problem)
+        yield from _reach_notes(problem)
+
+
+def _rate_notes(problem: Problem) -> Iterator[str]:
+    """Why the edges among the anchors do not show how often an edge is on both sides, where they do not."""
+    left, right = problem.anchors.T
+    count = len(problem.anchors)
+    inside = [ingest.edges_among(problem.left, left), ingest.edges_among(problem.right, right)]
+    edges = [matrix.nnz // 2 for matrix in inside]
+    if min(edges) < _FEWEST_EDGES:
+        yield (
+            f"{count:,} anchor{'s are' if count > 1 else ' is'} too few to estimate how often an edge is on both sides "
+            f"({edges[0]} and {edges[1]} edges among them): about one half is assumed"
+        )
+    elif csr_array(inside[0].multiply(inside[1])).nnz == 0:
+        yield (
+            f"not one of the {edges[0]:,} and {edges[1]:,} edges among the anchors is in both networks: they seem to "
+            "have nothing in common, expect no usable match"
+        )
+
+
+def _reach_notes(problem: Problem) -> Iterator[str]:
+    """Which accounts no path joins to any anchor."""
+    far = []
+    for side, network, anchored in zip(
+        ("left", "right"), (problem.left, problem.right), problem.anchors.T, strict=True
+    ):
+        _, component = connected_components(network.adjacency, directed=False)
+        count = int((~np.isin(component, component[anchored]) & (network.degrees > 0)).sum())
+        far += [f"{count:,} {side} accounts"] if count else []
+    if far:
+        yield f"no path leads from an anchor to {' and '.join(far)}: no evidence reaches them"

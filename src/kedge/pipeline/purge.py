@@ -12,29 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kedge import store
 from kedge.linalg import without_entries
 from kedge.pipeline.forget import Forgotten, forget_accounts, without_pairs
-from kedge.store import (
-    ANCHORS,
-    DECISIONS_FILE,
-    HYPERGRAPHS,
-    MATCHES,
-    NETWORKS,
-    PRIOR,
-    REPORT,
-    SCORES,
-    STAGES,
-    SUPPORT,
-    DecisionLog,
-    Run,
-    Stage,
-    load_problem,
-    lock_run,
-    read_manifest,
-    record_purged,
-    remove_artefact,
-    reviewing,
-)
 from kedge.types import KedgeError, Problem
 
 _SIDES: Final = ("left", "right")
@@ -74,20 +54,21 @@ def purge(directory: Path, name: str, side: str | None = None) -> Purged:
     Networks come last: after a kill the same call finds the account again and goes on. The report is removed; the
     caller writes it anew.
     """
-    manifest = read_manifest(directory)
-    with lock_run(directory), reviewing(directory, shared=False):
-        run = Run(directory, manifest)
-        problem = load_problem(directory)
-        log = DecisionLog(directory / DECISIONS_FILE) if (directory / DECISIONS_FILE).exists() else None
+    manifest = store.read_manifest(directory)
+    with store.lock_run(directory), store.reviewing(directory, shared=False):
+        run = store.Run(directory, manifest)
+        problem = store.load_problem(directory)
+        path = directory / store.DECISIONS_FILE
+        log = store.DecisionLog(path) if path.exists() else None
         try:
             target = _find(name, side, problem, log, directory)
-            record_purged(directory, target.side, name)
+            store.record_purged(directory, target.side, name)
             decisions = [] if log is None else log.forget(target.side, name, by=getpass.getuser())
             noted = () if log is None else tuple(e.seq for e in log.state.entries if name and name in e.note)
         finally:
             if log is not None:
                 log.close()
-        (directory / REPORT).unlink(missing_ok=True)
+        (directory / store.REPORT).unlink(missing_ok=True)
         candidates = _clean(run, problem, target)
     pairs = problem.anchors[:, target.side]
     degree = 0 if target.account < 0 else int((problem.left, problem.right)[target.side].degrees[target.account])
@@ -102,7 +83,7 @@ def purge(directory: Path, name: str, side: str | None = None) -> Purged:
     )
 
 
-def _find(name: str, side: str | None, problem: Problem, log: DecisionLog | None, directory: Path) -> _Target:
+def _find(name: str, side: str | None, problem: Problem, log: store.DecisionLog | None, directory: Path) -> _Target:
     accounts = [int(network.find([name])[0]) for network in (problem.left, problem.right)]
     rows = [] if log is None else [entry for entry in log.state.entries if not entry.forgotten]
     known = [accounts[i] >= 0 or any(entry.pair[i] == name for entry in rows) for i in (0, 1)]
@@ -117,7 +98,7 @@ def _find(name: str, side: str | None, problem: Problem, log: DecisionLog | None
     return _Target(name, wanted[0], accounts[wanted[0]])
 
 
-def _clean(run: Run, problem: Problem, target: _Target) -> int:
+def _clean(run: store.Run, problem: Problem, target: _Target) -> int:
     """Rewrite every artefact that names accounts, the networks last; how many candidate rows were removed."""
     gone = 0
 
@@ -133,22 +114,24 @@ def _clean(run: Run, problem: Problem, target: _Target) -> int:
     left, right = target.forgotten
     no_hyperedge = np.empty(0, np.int64)
     blanked = forget_accounts(problem, target.forgotten)
-    cleaners: list[tuple[Stage, Callable[[Any], Any]]] = [
-        (MATCHES, rows),
-        (SCORES, lambda scores: scores.without(left, right)),
-        (SUPPORT, lambda support: without_entries(support, left, right)),
-        (PRIOR, lambda prior: without_entries(prior, left, right)),
-        (ANCHORS, known),
-        (HYPERGRAPHS[0], lambda H: without_entries(H, left, no_hyperedge)),
-        (HYPERGRAPHS[1], lambda H: without_entries(H, right, no_hyperedge)),
-        (NETWORKS[0], lambda _: blanked.left),
-        (NETWORKS[1], lambda _: blanked.right),
+    cleaners: list[tuple[store.Stage, Callable[[Any], Any]]] = [
+        (store.MATCHES, rows),
+        (store.SCORES, lambda scores: scores.without(left, right)),
+        (store.SUPPORT, lambda support: without_entries(support, left, right)),
+        (store.PRIOR, lambda prior: without_entries(prior, left, right)),
+        (store.ANCHORS, known),
+        (store.HYPERGRAPHS[0], lambda H: without_entries(H, left, no_hyperedge)),
+        (store.HYPERGRAPHS[1], lambda H: without_entries(H, right, no_hyperedge)),
+        (store.NETWORKS[0], lambda _: blanked.left),
+        (store.NETWORKS[1], lambda _: blanked.right),
     ]
     done = run.manifest["stages"]
-    safe = {stage.id for stage, _ in cleaners} | {stage.id for stage in STAGES.values() if not stage.names_accounts}
+    safe = {stage.id for stage, _ in cleaners} | {
+        stage.id for stage in store.STAGES.values() if not stage.names_accounts
+    }
     for name in done.keys() - safe:
         # There is no rule for taking an account out of it. The same match makes it again, without the account.
-        remove_artefact(run.directory, done[name]["artefact"])
+        store.remove_artefact(run.directory, done[name]["artefact"])
     # Vectors were learnt from the account's edges; without these the networks have other keys in the cache.
     run.cache.clear()
     for stage, change in cleaners:

@@ -15,27 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
+from kedge import store
 from kedge.config import Config
-from kedge.context import RunContext, cpu_seconds, one_blas_thread
+from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide
 from kedge.methods import Method, find_method
-from kedge.pipeline.hypergraphs import note_unused
-from kedge.probability import Calibrator
-from kedge.probability import calibrate as fit_calibrator
-from kedge.store import (
-    ANCHORS,
-    CALIBRATION,
-    HYPERGRAPHS,
-    MATCHES,
-    NETWORKS,
-    PARTS,
-    PRIOR,
-    SCORES,
-    SETTINGS,
-    SUPPORT,
-    TRAINING,
-    Stage,
-)
+from kedge.probability import Calibrator, calibrate
 from kedge.types import Alignment, Matches, Problem, Support
 
 
@@ -47,11 +32,11 @@ class Run(Protocol):
         """Cache and progress."""
         ...
 
-    def stage(self, stage: Stage, compute: Callable[[], Any]) -> Any:
+    def stage(self, stage: store.Stage, compute: Callable[[], Any]) -> Any:
         """The value of a stage: computed, or as an earlier run has saved it."""
         ...
 
-    def save(self, stage: Stage, make: Callable[[], Any]) -> None:
+    def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
         """Save what is needed to read the run back; a run in memory does not make it."""
         ...
 
@@ -63,7 +48,7 @@ class MemoryRun:
     context: RunContext = field(default_factory=RunContext)
     seconds: dict[str, float] = field(default_factory=dict)
 
-    def stage(self, stage: Stage, compute: Callable[[], Any]) -> Any:
+    def stage(self, stage: store.Stage, compute: Callable[[], Any]) -> Any:
         """Compute it."""
         self.context.progress.stage(stage.label)
         before = cpu_seconds()
@@ -71,7 +56,7 @@ class MemoryRun:
         self.seconds[stage.id] = cpu_seconds() - before
         return value
 
-    def save(self, stage: Stage, make: Callable[[], Any]) -> None:
+    def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
         """Nothing."""
 
 
@@ -91,42 +76,55 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
     """Match two networks. The first `given` anchors are the user's own: only they are used for calibration."""
     method, context = find_method(config.method), run.context
     _save_problem(problem, run)
-    resolved = run.stage(SETTINGS, lambda: method.choose_settings(problem, config, context))
+    resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
     config = resolved.model_copy(update={"engine": config.engine})
-    note_unused(problem, config, context.progress)
+    _note_unused(problem, config, method, context.progress)
     if method.trains_vectors(config):
         known = cache(lambda: method.prepare(problem, config, context))
-        run.stage(TRAINING, lambda: known()["training"])
-        run.save(PARTS, lambda: known()["parts"])
+        run.stage(store.TRAINING, lambda: known()["training"])
+        run.save(store.PARTS, lambda: known()["parts"])
     alignment = _score(problem, config, method, run)
-    calibrator: Calibrator = run.stage(CALIBRATION, lambda: calibrate(problem, config, context, given))
+
+    def fit() -> Calibrator:
+        # Reach is kedge's own: methods of others are judged by their scores and nothing else.
+        hops = config.decide.hops if method.explains else 0
+        return calibrate(problem, lambda fewer: method.align(fewer, config, context), config, given, hops=hops)
+
+    calibrator: Calibrator = run.stage(store.CALIBRATION, fit)
     matches = decide(problem, alignment, calibrator, config)
-    run.save(MATCHES, matches.table)
+    run.save(store.MATCHES, matches.table)
     return Outcome(problem, config, alignment, calibrator, matches)
 
 
 def _save_problem(problem: Problem, run: Run) -> None:
-    for stage, network in zip(NETWORKS, (problem.left, problem.right), strict=True):
+    for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
         run.save(stage, partial(_same, network))
-    for stage, own in zip(HYPERGRAPHS, problem.hypergraphs, strict=True):
+    for stage, own in zip(store.HYPERGRAPHS, problem.hypergraphs, strict=True):
         if own is not None:
             run.save(stage, partial(_same, own.H))
-    run.save(ANCHORS, lambda: {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)})
+    run.save(store.ANCHORS, lambda: {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)})
 
 
 def _same(value: Any) -> Any:
     return value
 
 
+def _note_unused(problem: Problem, config: Config, method: Method, progress: Progress) -> None:
+    """A note where the chosen settings train no vectors, and so make no use of hyperedges that the user gave."""
+    given = any(own is not None for own in problem.hypergraphs)
+    if given and method.trains and not method.trains_vectors(config):
+        progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
+
+
 def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignment:
     """The method's alignment, and what explains its pairs later, where it leaves anything of the kind."""
     # Computed once; after a kill between two of these stages, once more.
     aligned = cache(lambda: method.align(problem, config, run.context))
-    alignment: Alignment = run.stage(SCORES, aligned)
+    alignment: Alignment = run.stage(store.SCORES, aligned)
     if method.explains:
-        run.save(SUPPORT, lambda: _support(aligned()).beliefs)
+        run.save(store.SUPPORT, lambda: _support(aligned()).beliefs)
         if config.pairing.use == "yes":
-            run.save(PRIOR, lambda: _prior(_support(aligned())))
+            run.save(store.PRIOR, lambda: _prior(_support(aligned())))
     return alignment
 
 
@@ -138,18 +136,3 @@ def _support(alignment: Alignment) -> Support:
 
 def _prior(support: Support) -> csr_array:
     return csr_array(support.beliefs.shape) if support.prior is None else support.prior
-
-
-def calibrate(
-    problem: Problem, config: Config, context: RunContext | None = None, given: int | None = None
-) -> Calibrator:
-    """Fit probabilities to scores on validation anchors, drawn from the first `given` anchors."""
-    method, context = find_method(config.method), context or RunContext()
-    return fit_calibrator(
-        problem,
-        lambda fewer: method.align(fewer, config, context),
-        config,
-        given,
-        # Reach is kedge's own: methods of others are judged by their scores and nothing else.
-        hops=config.decide.hops if method.explains else 0,
-    )

@@ -1,4 +1,4 @@
-"""Matching with hyperedges of one's own: from files and from Python, in a run that is resumed, refused or purged."""
+"""What goes into matching: hyperedges of one's own, from files and from Python; and what it will cost."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ import pandas
 import pytest
 from command import kedge as call
 from command import match_words
+from kedge_problems import planted as kedge_problem
 from scipy.sparse import csr_array
 
 import kedge
+from kedge.config import resolve
 from kedge.errors import KedgeError
-from kedge.ingest import read_network
+from kedge.ingest import estimate_cost, read_network
 from kedge.methods import METHODS
-from kedge.pipeline.again import load_outcome
+from kedge.pipeline import count_refinements, load_outcome
 from kedge.pipeline.forget import forget_accounts
 from kedge.store import DiskCache
 from kedge.store.layout import EMBEDDINGS
@@ -198,3 +200,42 @@ def test_a_problem_checks_its_hypergraphs_and_forgets_accounts_in_them() -> None
 def test_kedge_notes_a_hypergraph_that_it_does_not_use(folder: Any, tmp_path: Path) -> None:
     words = match_words(folder, tmp_path / "run", *own_words(folder), *WORDS, "--set", "pairing.use=no")
     assert "the hypergraph is not used: --set pairing.use=yes" in call(*words).stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "anchors", "expected"),
+    [
+        ([], 30, 6 * 3),
+        ([], 200, 6 * 1),
+        ([], 0, 0),
+        (["decide.folds=1"], 30, 2 * 3),
+        (["pairing.use=yes", "pairing.refinements=2"], 30, 6 * 2),
+        (["pairing.use=yes", "pairing.refinements=0", "pairing.mixture=[1, 1, 1, 1, 1, 1]"], 30, 6 * 1),
+        (["pairing.use=no"], 30, 0),
+        (["pairing.accounts=10"], 30, 0),
+        (["pairing.use=yes", "pairing.vectors=mgcn"], 30, 6 * 3),
+        (["evidence.form=dense"], 30, 0),
+        (["evidence.form=dense", "pairing.use=yes"], 30, 6 * 3),
+        (["method=evidence"], 30, 0),
+    ],
+)
+def test_the_estimate_of_cost_knows_how_often_near_accounts_are_searched_for(
+    settings: Any, anchors: int, expected: Any
+) -> None:
+    """In the run and in five with hidden anchors; a mixture alone searches once too."""
+    problem = kedge_problem(30)
+    config = resolve(assignments=["method=kedge", *settings])
+    found = count_refinements(problem.left, problem.right, anchors, config)
+    assert found == expected
+    alone, more = (estimate_cost(problem.left, problem.right, count) for count in (0, found))
+    assert (more > alone) == (expected > 0)
+
+
+def test_check_estimates_the_cost_of_embeddings_or_names_the_anchors_as_missing(tmp_path: Path) -> None:
+    call("synth", "-o", tmp_path / "data", "--nodes", "300", "-q")
+    files = [tmp_path / "data" / name for name in ("left.tsv", "right.tsv")]
+    without = call("check", *files).stdout
+    assert "embeddings add to that, depending on the anchors" in without
+    known = call("check", *files, "--anchors", tmp_path / "data" / "anchors.tsv").stdout
+    assert "depending on the anchors" not in known
+    assert "will take roughly" in known
