@@ -15,11 +15,10 @@ import pytest
 from command import kedge, plant
 
 from kedge.errors import KedgeError
-from kedge.experiments.cells import Shares, cell_key
+from kedge.experiments.cells import Shares, cell_key, read_folder
 from kedge.experiments.compare import Overrides, parse_methods, plan_cell
 from kedge.experiments.measure import measure_cell
 from kedge.experiments.paper import Variant
-from kedge.experiments.sources import read_folder
 from kedge.experiments.tables import summarise
 
 PLAIN = Variant("common-neighbours", "common-neighbours")

@@ -20,9 +20,8 @@ from kedge.errors import KedgeError
 from kedge.evaluation import metrics as evaluate
 from kedge.experiments.cells import Cut, File, Pair, Planting, Shares, cell_key
 from kedge.experiments.compare import Overrides, plan_cell
-from kedge.experiments.measure import Measured, measure_cell
+from kedge.experiments.measure import Measured, make_split, measure_cell, split_anchors
 from kedge.experiments.paper import HALF, Variant
-from kedge.experiments.problems import make_split, split_anchors
 from kedge.experiments.tables import Entry, csv_text, markdown_table, shown, summarise
 from kedge.methods import METHODS
 

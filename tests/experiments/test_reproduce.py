@@ -12,13 +12,12 @@ import pytest
 from command import kedge, plant
 
 from kedge.errors import KedgeError
-from kedge.experiments.cells import Planting
+from kedge.experiments.cells import PLANTED, Planting, data_root, find_network
 from kedge.experiments.forward import MODELS, Forward, measure_forward
 from kedge.experiments.pages import markdown_page
 from kedge.experiments.paper import EXPERIMENTS, MACRO, published
 from kedge.experiments.plots import draw_experiment
 from kedge.experiments.reproduce import Reproduced
-from kedge.experiments.sources import PLANTED, data_root, find_network
 from kedge.experiments.tables import Entry, summarise
 from kedge.methods import METHODS
 

@@ -116,8 +116,7 @@ def _check_picture(path: Path, force: bool) -> None:
 
 def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | None) -> Pair:
     """The files to compare on: left, right, anchors and perhaps test pairs, or those of a folder."""
-    from kedge.experiments.cells import Pair
-    from kedge.experiments.sources import as_file, read_folder
+    from kedge.experiments.cells import Pair, as_file, read_folder
 
     if data is not None:
         if any(file is not None for file in files):

@@ -34,7 +34,7 @@ def explain(
     explanation = explain_pair(run, left, right)
     if plot is not None:
         from kedge.decide import steps_of
-        from kedge.report.waterfall import waterfall_svg
+        from kedge.report import waterfall_svg
 
         picture = waterfall_svg(f"{explanation.left} = {explanation.right} ?", steps_of(explanation))
         write_atomically(plot, lambda file: file.write(picture.encode()))

@@ -59,12 +59,12 @@ def reproduce(
         _list(json)
         return
     from kedge.context.extras import need_extra
+    from kedge.experiments.cells import data_root
     from kedge.experiments.pages import write_experiment
     from kedge.experiments.paper import choose_points, choose_variants, find_experiment
     from kedge.experiments.reproduce import Asked
     from kedge.experiments.reproduce import reproduce as run
     from kedge.experiments.run import Execution
-    from kedge.experiments.sources import data_root
     from kedge.methods import METHODS
 
     experiment = find_experiment(name)

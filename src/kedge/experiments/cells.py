@@ -1,4 +1,4 @@
-"""What is measured: one cell is one method on one split of one pair, under one seed.
+"""What is measured: one cell is one method on one split of one pair, under one seed; and where its networks come from.
 
 A cell is only a description, so that any process can measure it. Its key is a digest of all that can
 change its figures: file contents (never paths), sampling, split, method, settings, seed and kedge's version.
@@ -6,13 +6,18 @@ change its figures: file contents (never paths), sampling, split, method, settin
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from kedge import __version__
+from kedge.store import hash_file
+from kedge.types import KedgeError
 
 _FORMAT: Final = 5  # raise it when figures or names of settings change though nothing below does
 
@@ -106,3 +111,78 @@ def _without_paths(value: Any) -> Any:
         kept = {part.name: getattr(value, part.name) for part in fields(value) if part.name != "path"}
         return {"kind": type(value).__name__} | {name: _without_paths(part) for name, part in kept.items()}
     return dict(value) if isinstance(value, Mapping) else value
+
+
+FACEBOOK: Final = "ego-facebook"
+PLANTED: Final = Planting(4_000, 88_000)  # the size of ego-facebook
+_VARIABLE: Final = "KEDGE_DATA"
+
+
+def as_file(path: Path) -> File:
+    """A file that is there, with its digest."""
+    if path.is_dir():
+        raise KedgeError("is a directory", file=path, remedy="give a file")
+    try:
+        return File(str(path), str(hash_file(path)["sha256"]))
+    except FileNotFoundError:
+        raise KedgeError("no such file", file=path, remedy="check the path") from None
+    except PermissionError:
+        raise KedgeError("may not be read", file=path, remedy="check its permissions") from None
+
+
+def data_root(given: Path | None = None) -> Path | None:
+    """The folder of research networks (pairs/, singles/): as given, $KEDGE_DATA or ../shared/data; or None."""
+    if given is not None:
+        if not given.is_dir():
+            raise KedgeError("no such directory", file=given, remedy="give a folder that holds pairs/ and singles/")
+        return given
+    beside = Path(__file__).resolve().parents[3].parent
+    places = [Path(os.environ[_VARIABLE])] if os.environ.get(_VARIABLE) else []
+    places += [Path.cwd().parent / "shared" / "data", beside / "shared" / "data"]
+    return next((place for place in places if place.is_dir()), None)
+
+
+def find_network(source: str | None, root: Path | None) -> File | Planting:
+    """A network by path, by name under singles/, or `planted`; unnamed: ego-facebook where it is, else planted."""
+    held = (
+        sorted(folder.name for folder in (root / "singles").iterdir()) if root and (root / "singles").is_dir() else []
+    )
+    if source == "planted" or (source is None and FACEBOOK not in held):
+        return PLANTED
+    name = source or FACEBOOK
+    if root is not None and name in held:
+        return as_file(root / "singles" / name / "edges.tsv")
+    if Path(name).exists():
+        return as_file(Path(name))
+    near = difflib.get_close_matches(name, held, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else "give a file, `planted`, or a name under singles/ of the data"
+    raise KedgeError(f"no network {name!r}", remedy=hint)
+
+
+def read_folder(folder: Path, split: str | None = None) -> Pair:
+    """A folder with left.tsv, right.tsv and anchors.tsv; `split` names one under splits/ instead of the anchors."""
+    if not folder.is_dir():
+        raise KedgeError("no such directory", file=folder, remedy="give a folder with left.tsv, right.tsv, anchors.tsv")
+    left, right = (as_file(folder / f"{side}.tsv") for side in ("left", "right"))
+    if split is None:
+        return Pair(left, right, as_file(folder / "anchors.tsv"))
+    place = folder / "splits" / split
+    if not place.is_dir():
+        held = sorted(p.name for p in place.parent.iterdir()) if place.parent.is_dir() else []
+        hint = f"choose one of: {', '.join(held)}" if held else "leave --split out: the folder has no splits"
+        raise KedgeError(f"no split {split!r}", file=folder, remedy=hint)
+    return Pair(left, right, as_file(place / "train.tsv"), as_file(place / "test.tsv"))
+
+
+def find_pair(name: str, root: Path | None) -> Pair | None:
+    """A pair of the research data; None where it is absent."""
+    folder = None if root is None else root / "pairs" / name
+    return read_folder(folder) if folder is not None and folder.is_dir() else None
+
+
+def name_of(source: File | Planting) -> str:
+    """A network's name in tables."""
+    if isinstance(source, Planting):
+        return f"a planted network of {source.accounts:,} accounts and {source.edges:,} edges"
+    path = Path(source.path)
+    return path.parent.name if path.name == "edges.tsv" else path.name

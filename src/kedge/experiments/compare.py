@@ -12,9 +12,8 @@ from kedge.config import resolve
 from kedge.errors import KedgeError
 from kedge.evaluation import Metric, metrics_shown
 from kedge.experiments.cells import Cell, Data, Pair, Shares
-from kedge.experiments.measure import Measured
+from kedge.experiments.measure import Measured, load_pair, split_anchors
 from kedge.experiments.paper import Variant
-from kedge.experiments.problems import load_pair, split_anchors
 from kedge.experiments.run import Execution, run_cells
 from kedge.experiments.tables import Entry, shown, summarise
 from kedge.methods import METHODS

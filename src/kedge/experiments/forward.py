@@ -14,8 +14,7 @@ from scipy.sparse.csgraph import breadth_first_order
 from kedge.config import MgcnConfig, resolve
 from kedge.context import peak_mb
 from kedge.experiments.cells import File, Planting
-from kedge.experiments.measure import Measured
-from kedge.experiments.problems import load_network
+from kedge.experiments.measure import Measured, load_network
 from kedge.types import KedgeError, Network
 
 MODELS = ("GCN", "HGNN", "MGCN")

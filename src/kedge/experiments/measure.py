@@ -1,4 +1,4 @@
-"""One cell measured: the same way from problem to decisions as `kedge match`, the same metrics as `kedge evaluate`.
+"""One cell measured: its problem made, solved as in `kedge match`, with the same metrics as `kedge evaluate`.
 
 Held-out pairs reach the evaluation only. The yes or no of the paper's protocol comes from a rule
 fitted on validation anchors (`probability.pair_rule`), for every method alike.
@@ -10,14 +10,90 @@ import warnings
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from kedge.config import Config
+import numpy as np
+
+from kedge.config import Config, ReadConfig
 from kedge.context import cpu_seconds, peak_mb
 from kedge.evaluation import metrics_shown
-from kedge.experiments.cells import Cell
-from kedge.experiments.problems import make_split
+from kedge.experiments.cells import Cell, Cut, Data, File, Pair, PlantedPair, Planting, Shares
+from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
 from kedge.pipeline import MemoryRun, measure, solve
 from kedge.store import SCORES, TRAINING
-from kedge.types import KedgeError, Split
+from kedge.synth import planted, subnetworks
+from kedge.types import IntArray, KedgeError, Network, Problem, Split
+
+_SAMPLING, _SPLITTING = range(2)  # each use of a seed has its own stream
+
+
+def _seed_for(seed: int, use: int) -> int:
+    return int(np.random.SeedSequence([seed, use]).generate_state(1, np.uint64)[0] >> 1)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A pair as read: every anchor that may be observed, and the test pairs where they are given."""
+
+    problem: Problem
+    test: IntArray | None
+    notes: tuple[str, ...] = ()
+
+
+def load_network(source: File | Planting) -> Network:
+    """A single network: read from a file, or planted."""
+    if isinstance(source, File):
+        return read_network(source.path)[0]
+    n, m = source.accounts, source.edges
+    return planted(n, n, n, m, m, 1.0, source.seed).left
+
+
+def load_pair(pair: Pair, reading: ReadConfig) -> Known:
+    """A pair of files."""
+    left, _ = read_network(pair.left.path, reading)
+    right, _ = read_network(pair.right.path, reading)
+    columns = read_pairs(pair.anchors.path, reading)
+    resolved = resolve_pairs(columns, left, right)
+    problem = build_problem(left, right, resolved, columns, reading.contradictory)
+    notes = [f"anchors: {note}" for note in resolved.report.notes]
+    if pair.test is None:
+        return Known(problem, None, tuple(notes))
+    test, more = resolve_test(read_pairs(pair.test.path, reading), problem)
+    return Known(problem, test, (*notes, *more))
+
+
+def split_anchors(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArray]:
+    """Observed and held-out anchors. One order per seed, so that fewer observed ones are a subset of more, and the
+    held-out ones stay the same."""
+    order = np.random.default_rng(_seed_for(seed, _SPLITTING)).permutation(len(anchors))
+    held = round(shares.test * len(anchors))
+    observed = min(round(shares.train * len(anchors)), len(anchors) - held)
+    if not held or not observed:
+        raise KedgeError(
+            f"{len(anchors)} anchors leave {observed} to learn from and {held} to test on",
+            remedy="give more anchors or another share",
+        )
+    return anchors[order[:observed]], anchors[order[len(anchors) - held :]]
+
+
+def make_split(data: Data, shares: Shares | None, seed: int, reading: ReadConfig) -> Split:
+    """The problem for the method, and the held-out pairs for the evaluation."""
+    if isinstance(data, Cut):
+        made = subnetworks(load_network(data.network), data.alpha_s, data.alpha_c, _seed_for(seed, _SAMPLING))
+        problem, test = Problem(made.left, made.right, made.anchors), None
+    elif isinstance(data, PlantedPair):
+        n, m = data.accounts, data.edges
+        made = planted(n, n, data.anchors, m, m, data.overlap, data.seed)
+        problem, test = Problem(made.left, made.right, made.anchors), None
+    else:
+        known = load_pair(data, reading)
+        problem, test = known.problem, known.test
+    if test is not None:
+        return Split(problem, test)
+    if shares is None:
+        raise ValueError("a pair without test pairs needs shares")
+    observed, held = split_anchors(problem.anchors, shares, seed)
+    # An account without edges is in the networks only because it is anchored: held out, it is unknown.
+    lonely = (problem.left.degrees[held[:, 0]] == 0) | (problem.right.degrees[held[:, 1]] == 0)
+    return Split(Problem(problem.left, problem.right, observed), np.where(lonely[:, None], -1, held))
 
 
 @dataclass(frozen=True)

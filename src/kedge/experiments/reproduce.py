@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from kedge.experiments.cells import Cut, Data, File, PlantedPair, Planting, Shares
+from kedge.experiments.cells import Cut, Data, File, PlantedPair, Planting, Shares, find_network, find_pair, name_of
 from kedge.experiments.compare import Overrides, plan_cell
 from kedge.experiments.forward import MODELS, Forward
 from kedge.experiments.measure import Measured
 from kedge.experiments.paper import MACRO, Experiment, Point, Variant, published
 from kedge.experiments.run import Execution, Task, run_cells
-from kedge.experiments.sources import find_network, find_pair, name_of
 from kedge.experiments.tables import Entry, summarise
 
 _PLANTED_PAIR: Final = PlantedPair(4_000, 2_400, 40_000, 0.4)

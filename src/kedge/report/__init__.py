@@ -1,7 +1,7 @@
 """The report: a pure function from a run's contents to one self-contained HTML page, and its figures as files."""
 
-from kedge.report.figure import Figure
+from kedge.report.blocks import Figure
 from kedge.report.page import build_report, report_figures
-from kedge.report.standalone import standalone_size, standalone_svg
+from kedge.report.standalone import standalone_size, standalone_svg, waterfall_svg
 
-__all__ = ["Figure", "build_report", "report_figures", "standalone_size", "standalone_svg"]
+__all__ = ["Figure", "build_report", "report_figures", "standalone_size", "standalone_svg", "waterfall_svg"]

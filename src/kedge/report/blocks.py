@@ -1,11 +1,43 @@
-"""Blocks of the sections: tables, figures with their legend and table, and small signs."""
+"""What the page is built from: figures with their legend and numbers, tables, and small signs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from kedge.report.figure import Figure, Key
 from kedge.report.markup import Child, Markup, join, number, tag
+
+
+@dataclass(frozen=True)
+class Key:
+    """A line of a legend; `shape` is square, circle, line, dashed or diagonal."""
+
+    words: str
+    colour: str
+    shape: str = "square"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart and all that is needed to read it without seeing it."""
+
+    name: str
+    title: str
+    caption: str
+    chart: Markup
+    legend: tuple[Key, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def percent(share: float | None) -> str:
+    """A share for people; a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.1f}%"
+
+
+def threshold_text(threshold: float) -> str:
+    """Two digits, unless the run was given a finer one."""
+    return f"{threshold:.2f}" if round(threshold, 2) == threshold else f"{threshold}"
 
 
 def data_table(columns: Sequence[Child], rows: Sequence[Sequence[Child]], caption: str, **attributes: str) -> Markup:

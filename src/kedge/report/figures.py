@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from kedge.report.axes import Labels, round_ticks
+from kedge.report.blocks import Figure, Key, percent, threshold_text
 from kedge.report.charts import (
     Line,
     Series,
@@ -19,7 +20,6 @@ from kedge.report.charts import (
     threshold_chart,
 )
 from kedge.report.facts import Facts
-from kedge.report.figure import Figure, Key, percent, threshold_text
 from kedge.types import DECISIONS
 
 _OUTCOME_COLOURS: Final = {

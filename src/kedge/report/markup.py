@@ -10,6 +10,7 @@ import html
 import json
 import unicodedata
 from dataclasses import dataclass
+from importlib import resources
 from typing import Any, Final, TypeAlias
 
 _LONGEST: Final = 120
@@ -83,3 +84,8 @@ def raw_style_or_script(name: str, text: str) -> Markup:
     if f"</{name}" in text.lower():
         raise ValueError(f"a {name} may not hold its own end tag")
     return Markup(f"<{name}>{text}</{name}>")
+
+
+def static(name: str) -> str:
+    """One of our own style or script files."""
+    return resources.files("kedge.report").joinpath("static", name).read_text("utf-8")

@@ -7,20 +7,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from importlib import resources
 
+from kedge.report.blocks import Figure
 from kedge.report.card import linkage_card
 from kedge.report.facts import Facts, gather_facts
-from kedge.report.figure import Figure
 from kedge.report.figures import draw_figures
-from kedge.report.markup import Markup, data_block, join, raw_style_or_script, tag
+from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
 from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top
 from kedge.store import Contents
-
-
-def static(name: str) -> str:
-    """One of our own style or script files."""
-    return resources.files("kedge.report").joinpath("static", name).read_text("utf-8")
 
 
 def build_report(contents: Contents) -> str:

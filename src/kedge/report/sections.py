@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kedge.report.blocks import data_table, definitions, figure_card, legend, logo, meter, number_table, share_bar
+from kedge.report.blocks import (
+    Figure,
+    data_table,
+    definitions,
+    figure_card,
+    legend,
+    logo,
+    meter,
+    number_table,
+    percent,
+    share_bar,
+    threshold_text,
+)
 from kedge.report.facts import Curve, Facts, Row
-from kedge.report.figure import Figure, percent, threshold_text
 from kedge.report.markup import Child, Markup, join, name_of, tag
 
 
