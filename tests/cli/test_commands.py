@@ -68,17 +68,33 @@ def test_check_synth_and_export_never_import_torch(pair: Any, run: Any, tmp_path
         subprocess.run(command, check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
 
 
-def test_help_costs_under_half_a_second_of_cpu() -> None:
-    import resource
+def test_help_loads_nothing_but_the_command_line() -> None:
+    code = (
+        "import sys\nfrom kedge.cli import app\n"
+        "try:\n    app(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print('\\n', *sys.modules)"
+    )
+    made = subprocess.run([sys.executable, "-c", code], check=True, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
+    loaded = set(made.stdout.rsplit("\n", 2)[-2].split())
+    own = {name for name in loaded if name.partition(".")[0] == "kedge" and not name.startswith("kedge.cli.")}
+    assert own == {"kedge", "kedge.cli", "kedge.errors"}
+    assert not loaded & {"numpy", "scipy", "pyarrow", "pydantic", "torch", "numba", "networkit", "faiss", "matplotlib"}
 
-    def children() -> float:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
 
-    subprocess.run(process("--help"), check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
-    spent = []
-    for _ in range(3):
-        before = children()
-        subprocess.run(process("--help"), check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
-        spent.append(children() - before)
-    assert min(spent) < 0.5
+def test_help_costs_little_more_than_the_library_that_prints_it() -> None:
+    """Compared with a process that only loads that library, so that a slow or busy machine does not matter.
+
+    Measured: 1.25 times. `benchmarks/startup.py` prints seconds.
+    """
+
+    def cpu_seconds(words: list[str]) -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(words, check=True, env=ENVIRONMENT, stdout=subprocess.DEVNULL)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    resource = pytest.importorskip("resource")  # not on every system
+    printing = [sys.executable, "-c", "import typer, typer.rich_utils"]
+    # By turns, and the best of several: load comes and goes.
+    spent = [(cpu_seconds(process("--help")), cpu_seconds(printing)) for _ in range(4)]
+    assert min(ours for ours, _ in spent) < 2 * min(theirs for _, theirs in spent)
