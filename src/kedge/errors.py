@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -25,3 +26,11 @@ class KedgeError(Exception):
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in text))
         self.file = None if file is None else str(file)
         self.line = line
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str, cutoff: float = 0.6) -> str:
+    """The remedy for a name that is not known: the nearest one that is, if any is near."""
+    import difflib
+
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
+    return f"did you mean {near[0]!r}?" if near else otherwise

@@ -5,7 +5,6 @@ Unknown keys are refused with the nearest known one.
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 
 from kedge.config.config import PRESETS, RENAMED, Config, rename_settings
 from kedge.config.networks import Stage
-from kedge.errors import KedgeError
+from kedge.errors import KedgeError, did_you_mean
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -110,9 +109,8 @@ def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
     if RENAMED.get(path) is not None:
         raise KedgeError(f"{origin}: {path!r} has another name now", remedy=f"write {RENAMED[path]!r}")
     if path not in known:
-        near = difflib.get_close_matches(path, known, n=1, cutoff=0.4)
-        hint = f"did you mean {near[0]!r}?" if near else "see `kedge config` for the known ones"
-        raise KedgeError(f"{origin}: no setting {path!r}", remedy=hint)
+        remedy = did_you_mean(path, known, "see `kedge config` for the known ones", 0.4)
+        raise KedgeError(f"{origin}: no setting {path!r}", remedy=remedy)
 
 
 def stored_config(settings: Mapping[str, Any]) -> Config:

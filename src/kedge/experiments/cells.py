@@ -6,7 +6,6 @@ change its figures: file contents (never paths), sampling, split, method, settin
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import os
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from kedge import __version__
+from kedge.errors import KedgeError, did_you_mean
 from kedge.store import hash_file
-from kedge.types import KedgeError
 
 _FORMAT: Final = 5  # raise it when figures or names of settings change though nothing below does
 
@@ -144,19 +143,17 @@ def data_root(given: Path | None = None) -> Path | None:
 
 def find_network(source: str | None, root: Path | None) -> File | Planting:
     """A network by path, by name under singles/, or `planted`; unnamed: ego-facebook where it is, else planted."""
-    held = (
-        sorted(folder.name for folder in (root / "singles").iterdir()) if root and (root / "singles").is_dir() else []
-    )
+    singles = None if root is None else root / "singles"
+    held = sorted(folder.name for folder in singles.iterdir()) if singles and singles.is_dir() else []
     if source == "planted" or (source is None and FACEBOOK not in held):
         return PLANTED
     name = source or FACEBOOK
-    if root is not None and name in held:
-        return as_file(root / "singles" / name / "edges.tsv")
+    if singles is not None and name in held:
+        return as_file(singles / name / "edges.tsv")
     if Path(name).exists():
         return as_file(Path(name))
-    near = difflib.get_close_matches(name, held, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else "give a file, `planted`, or a name under singles/ of the data"
-    raise KedgeError(f"no network {name!r}", remedy=hint)
+    remedy = did_you_mean(name, held, "give a file, `planted`, or a name under singles/ of the data")
+    raise KedgeError(f"no network {name!r}", remedy=remedy)
 
 
 def read_folder(folder: Path, split: str | None = None) -> Pair:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from kedge.config import resolve
-from kedge.errors import KedgeError
-from kedge.evaluation import Metric, metrics_shown
+from kedge.errors import KedgeError, did_you_mean
+from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell, Data, Pair, Shares
 from kedge.experiments.measure import Measured, load_pair, split_anchors
 from kedge.experiments.paper import Variant
@@ -54,12 +53,8 @@ class Comparison:
         """As JSON types."""
         methods = []
         for entry, cells in zip(self.entries, self.cells, strict=True):
-            row = entry.plain()
-            row.pop("point")
-            row.pop("paper")
-            summary = row.pop("summary")
-            each = [{"seed": seed, **cell.plain()} for seed, cell in zip(self.seeds, cells, strict=True)]
-            methods.append({**row, **summary, "cells": each})
+            each = [{"seed": seed, **asdict(cell)} for seed, cell in zip(self.seeds, cells, strict=True)]
+            methods.append({"method": entry.method, **asdict(entry.summary), "cells": each})
         train = None if self.shares is None else self.shares.train
         return {"train": train, "seeds": list(self.seeds), "methods": methods}
 
@@ -70,9 +65,7 @@ def parse_methods(text: str) -> tuple[Variant, ...]:
     for word in dict.fromkeys(part.strip() for part in text.split(",")):
         name, _, preset = word.partition(":")
         if name not in METHODS:
-            near = difflib.get_close_matches(name, METHODS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "see `kedge compare --list`"
-            raise KedgeError(f"no method {name!r}", remedy=hint)
+            raise KedgeError(f"no method {name!r}", remedy=did_you_mean(name, METHODS, "see `kedge compare --list`"))
         METHODS[name].check_installed()
         found.append(Variant(word, name, preset or "default"))
     return tuple(found)
@@ -115,7 +108,7 @@ def check_plan(plan: Plan) -> tuple[str, ...]:
 
 def compared_rows(comparison: Comparison, brief: bool = False) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The heads and rows of the table; a method without figures has its reason elsewhere."""
-    columns: tuple[Metric, ...] = metrics_shown("brief" if brief else "compare")
+    columns = metrics_shown("brief" if brief else "compare")
     rows = []
     for entry in comparison.entries:
         summary = entry.summary

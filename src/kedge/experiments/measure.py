@@ -7,8 +7,8 @@ fitted on validation anchors (`probability.pair_rule`), for every method alike.
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -110,10 +110,6 @@ class Measured:
     cpu_seconds: float | None = None
     scoring_seconds: float | None = None
     peak_mb: float | None = None
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON types."""
-        return asdict(self)
 
 
 def measure_cell(cell: Cell) -> Measured:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from kedge.errors import KedgeError
+from kedge.errors import KedgeError, did_you_mean
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Shares
 
@@ -149,9 +148,8 @@ def find_experiment(name: str | None) -> Experiment:
     """The experiment of this name, or one line with the nearest or all names."""
     if name is not None and name in EXPERIMENTS:
         return EXPERIMENTS[name]
-    near = difflib.get_close_matches(name or "", EXPERIMENTS, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"choose one of: {', '.join(EXPERIMENTS)}"
-    raise KedgeError("which experiment?" if name is None else f"no experiment {name!r}", remedy=hint)
+    remedy = did_you_mean(name or "", EXPERIMENTS, f"choose one of: {', '.join(EXPERIMENTS)}")
+    raise KedgeError("which experiment?" if name is None else f"no experiment {name!r}", remedy=remedy)
 
 
 def choose_variants(experiment: Experiment, methods: str | None) -> tuple[Variant, ...]:
@@ -165,10 +163,9 @@ def choose_variants(experiment: Experiment, methods: str | None) -> tuple[Varian
         known |= {variant.label.lower(): variant, f"{variant.method}{preset}": variant}
     for word in words:
         if word not in known:
-            near = difflib.get_close_matches(word, known, n=1)
             names = ", ".join(key for key, v in known.items() if key != v.label.lower())
-            hint = f"did you mean {near[0]!r}?" if near else f"choose from: {names}"
-            raise KedgeError(f"no method {word!r} in {experiment.name}", remedy=hint)
+            remedy = did_you_mean(word, known, f"choose from: {names}")
+            raise KedgeError(f"no method {word!r} in {experiment.name}", remedy=remedy)
     chosen = [known[word] for word in words]
     return tuple(variant for variant in experiment.variants if variant in chosen)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,7 +69,7 @@ class Reproduced:
             "seeds": self.seeds,
             "notes": list(self.notes),
             "paper": {"place": paper["place"], "note": paper["note"]},
-            "entries": [entry.plain() for entry in self.entries],
+            "entries": [asdict(entry) for entry in self.entries],
         }
 
 
@@ -80,7 +80,9 @@ def reproduce(experiment: Experiment, asked: Asked, execution: Execution) -> Rep
     if experiment.name == "efficiency":
         return _reproduce_forward(experiment, asked, points, execution)
     if asked.train is not None:
-        points = [replace(point, shares=_other_train(point.shares, asked.train)) for point in points]
+        # The held-out share shrinks only if it must.
+        rest = round(1 - asked.train, 9)
+        points = [replace(point, shares=Shares(asked.train, min(point.shares.test, rest))) for point in points]
     settings = (*(QUICK if asked.quick else ()), *asked.settings)
     sources, notes = _sources(points, asked)
     seeds = range(asked.seeds)
@@ -98,11 +100,6 @@ def reproduce(experiment: Experiment, asked: Asked, execution: Execution) -> Rep
     )
     used = ", ".join(dict.fromkeys(name for _, name in sources))
     return Reproduced(experiment, used, asked.seeds, entries, tuple(notes))
-
-
-def _other_train(shares: Shares, train: float) -> Shares:
-    """Another share of observed anchors; the held-out share shrinks only if it must."""
-    return Shares(train, min(shares.test, round(1 - train, 9)))
 
 
 def _sources(points: Sequence[Point], asked: Asked) -> tuple[list[tuple[Data, str]], list[str]]:

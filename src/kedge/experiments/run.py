@@ -32,14 +32,13 @@ class Execution:
 def _load(path: Path) -> Measured | None:
     """A finished cell; None where there is none, or a damaged one."""
     try:
-        held = JSON.load(path)
-        return Measured(**held["measured"])
+        return Measured(**JSON.load(path)["measured"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _save(path: Path, task: Task, measured: Measured) -> None:
-    value: dict[str, Any] = {"kind": type(task).__name__, "cell": asdict(task), "measured": measured.plain()}
+    value: dict[str, Any] = {"kind": type(task).__name__, "cell": asdict(task), "measured": asdict(measured)}
     write_atomically(path, lambda file: JSON.dump(value, file))
 
 
@@ -75,6 +74,6 @@ def _measure(task: Task) -> str:
     """As JSON: what a worker returns and what a file holds are then the same, digit for digit."""
     try:
         measured = measure_forward(task) if isinstance(task, Forward) else measure_cell(task)
-        return json.dumps(measured.plain())
+        return json.dumps(asdict(measured))
     except KedgeError as error:
-        return json.dumps(Measured("failed", str(error)).plain())
+        return json.dumps(asdict(Measured("failed", str(error))))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from kedge.evaluation import METRICS, metrics_shown
 from kedge.experiments.measure import Measured
@@ -45,10 +44,6 @@ class Entry:
     summary: Summary
     paper: Mapping[str, float] = field(default_factory=dict)
 
-    def plain(self) -> dict[str, Any]:
-        """As JSON types."""
-        return asdict(self)
-
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
@@ -67,16 +62,18 @@ def summarise(cells: Sequence[Measured], names: Sequence[str] | None = None) -> 
     names = [metric.name for metric in metrics_shown("cells")] if names is None else names
     good = [cell for cell in cells if cell.status == "ok" and cell.figures is not None]
     reasons = list(dict.fromkeys(cell.reason for cell in cells if cell.status != "ok"))
-    columns = {
-        name: [value for cell in good if (value := (cell.figures or {}).get(name)) is not None] for name in names
-    }
+
+    def known(read: Callable[[Measured], float | None]) -> list[float]:
+        return [value for value in map(read, good) if value is not None]
+
+    columns = {name: known(lambda cell, name=name: (cell.figures or {}).get(name)) for name in names}  # type: ignore[misc]
     return Summary(
         seeds=len(good),
         mean={name: _mean(values) for name, values in columns.items()},
         spread={name: _spread(values) for name, values in columns.items()},
-        cpu_seconds=_mean([cell.cpu_seconds for cell in good if cell.cpu_seconds is not None]),
-        scoring_seconds=_mean([cell.scoring_seconds for cell in good if cell.scoring_seconds is not None]),
-        peak_mb=max((cell.peak_mb for cell in good if cell.peak_mb is not None), default=None),
+        cpu_seconds=_mean(known(lambda cell: cell.cpu_seconds)),
+        scoring_seconds=_mean(known(lambda cell: cell.scoring_seconds)),
+        peak_mb=max(known(lambda cell: cell.peak_mb), default=None),
         reason="; ".join(reasons),
     )
 
@@ -113,16 +110,6 @@ def csv_text(entries: Sequence[Entry]) -> str:
         figures |= {name: (getattr(summary, name), None) for name in ("cpu_seconds", "scoring_seconds", "peak_mb")}
         for name, (mean, spread) in figures.items():
             values = ["" if value is None else f"{value:.6g}" for value in (mean, spread)]
-            paper = entry.paper.get(name)
-            writer.writerow(
-                [
-                    entry.point,
-                    entry.method,
-                    name,
-                    *values,
-                    summary.seeds,
-                    "" if paper is None else paper,
-                    summary.reason,
-                ]
-            )
+            paper = entry.paper.get(name, "")
+            writer.writerow([entry.point, entry.method, name, *values, summary.seeds, paper, summary.reason])
     return file.getvalue()
