@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli.metrics import print_metrics
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.show import Reporter, print_json, print_metrics
 
 
 @guarded

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from kedge.cli.metrics import print_metrics
 from kedge.cli.options import (
     Address,
     Anchors,
@@ -27,7 +26,7 @@ from kedge.cli.options import (
     engine_settings,
     guarded,
 )
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.show import Reporter, print_json, print_metrics, print_table
 
 _OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
 LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]

@@ -49,9 +49,8 @@ def data_table(columns: Sequence[Child], rows: Sequence[Sequence[Child]], captio
 
 def definitions(pairs: Sequence[tuple[str, Child]], style: str = "pairs") -> Markup:
     """Names and values."""
-    if style == "facts":
-        return tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in pairs), class_=style)
-    return tag("dl", *(join(tag("dt", name), tag("dd", value)) for name, value in pairs), class_=style)
+    lines = (join(tag("dt", name), tag("dd", value)) for name, value in pairs)
+    return tag("dl", *(tag("div", line) if style == "facts" else line for line in lines), class_=style)
 
 
 def key_sign(key: Key) -> Markup:
@@ -107,28 +106,11 @@ def share_bar(parts: Sequence[tuple[str, str, int]], description: str) -> Markup
     whole = sum(count for _, _, count in parts) or 1
     drawn, x = [], 0.0
     for name, colour, count in parts:
-        width = 1000 * count / whole
-        drawn.append(
-            tag(
-                "rect",
-                class_=f"bar {colour}",
-                x=x,
-                y=0,
-                width=width,
-                height=16,
-                data_tip=f"{name}: {count:,} ({100 * count / whole:.1f}%)",
-            )
-        )
+        width, tip = 1000 * count / whole, f"{name}: {count:,} ({100 * count / whole:.1f}%)"
+        drawn.append(tag("rect", class_=f"bar {colour}", x=x, y=0, width=width, height=16, data_tip=tip))
         x += width
-    return tag(
-        "svg",
-        *drawn,
-        class_="share",
-        viewBox="0 0 1000 16",
-        preserveAspectRatio="none",
-        role="img",
-        aria_label=description,
-    )
+    stretched = {"viewBox": "0 0 1000 16", "preserveAspectRatio": "none"}
+    return tag("svg", *drawn, class_="share", **stretched, role="img", aria_label=description)
 
 
 def meter(share: float, colour: str) -> Markup:

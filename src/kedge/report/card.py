@@ -23,31 +23,13 @@ _MUST_NOT = (
 
 def linkage_card(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     """The whole card."""
-    uses = tag(
-        "div",
-        tag("h3", "Intended use"),
-        tag(
-            "div",
-            tag("div", tag("strong", "Use it to"), _list(_MAY)),
-            tag("div", tag("strong", "Do not use it to"), _list(_MUST_NOT)),
-            tag("div", tag("strong", "Limits"), _list(_limits(facts))),
-            class_="uses",
-        ),
-        class_="card",
-    )
+    lists = (("Use it to", _MAY), ("Do not use it to", _MUST_NOT), ("Limits", _limits(facts)))
+    uses = [tag("div", tag("strong", title), tag("ul", *(tag("li", line) for line in lines))) for title, lines in lists]
+    card = tag("div", tag("h3", "Intended use"), tag("div", *uses, class_="uses"), class_="card")
+    facts_of_run = tag("div", _settings(facts, manifest), _made_by(manifest), class_="stack")
     return join(
-        tag(
-            "div",
-            _inputs(facts, manifest),
-            tag("div", _settings(facts, manifest), _made_by(manifest), class_="stack"),
-            class_="two",
-        ),
-        tag("div", uses, class_="stack after"),
+        tag("div", _inputs(facts, manifest), facts_of_run, class_="two"), tag("div", card, class_="stack after")
     )
-
-
-def _list(lines: tuple[str, ...]) -> Markup:
-    return tag("ul", *(tag("li", line) for line in lines))
 
 
 def _limits(facts: Facts) -> tuple[str, ...]:
@@ -93,19 +75,16 @@ def _inputs(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
 def _settings(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     method = str(manifest["config"].get("method"))
     if facts.settings:
-        rows = [
-            (tag("code", row["name"]), name_of(_plain(row["here"])), name_of(_plain(row["default"])))
-            for row in facts.settings
-        ]
+
+        def shown(value: object) -> Markup:
+            return name_of("not set" if value is None else str(value))
+
+        rows = [(tag("code", row["name"]), shown(row["here"]), shown(row["default"])) for row in facts.settings]
         table = tag("div", data_table(("setting", "this run", "default"), rows, "Settings that differ"), class_="wide")
     else:
         table = tag("p", "All settings are the defaults.", class_="soft")
     lines: list[tuple[str, Child]] = [("method", method), ("seed", str(manifest.get("seed")))]
     return tag("div", tag("h3", "Settings"), definitions(lines), table, class_="card")
-
-
-def _plain(value: object) -> str:
-    return "not set" if value is None else str(value)
 
 
 def _made_by(manifest: Mapping[str, Any]) -> Markup:

@@ -37,20 +37,14 @@ def top(facts: Facts, manifest: Mapping[str, Any], links: Sequence[tuple[str, st
     """Name, inputs, a summary in a sentence or two, warnings, and links to the sections."""
     names = [name_of(str(manifest["inputs"][side]["name"])) for side in ("left", "right")]
     title = tag("h1", names[0], tag("span", " ↔ ", class_="with"), names[1])
-    made = str(manifest["created"]).partition("T")[0]
+    made, method = str(manifest["created"]).partition("T")[0], manifest["config"].get("method")
     brand = tag("div", logo(), tag("span", "kedge"), tag("span", "linkage report", class_="what"), class_="brand")
     warnings = [tag("p", note[:1].upper() + note[1:] + ".") for note in facts.notes]
     return tag(
         "header",
         brand,
         title,
-        tag(
-            "div",
-            "run ",
-            tag("code", facts.run_id),
-            f" · {made} · method {manifest['config'].get('method')}",
-            class_="under",
-        ),
+        tag("div", "run ", tag("code", facts.run_id), f" · {made} · method {method}", class_="under"),
         tag("p", _summary(facts), class_="lead"),
         tag("div", *warnings, class_="warn", role="note") if warnings else None,
         tag("nav", *(tag("a", words, href=f"#{identity}") for identity, words in links), aria_label="Sections"),
@@ -77,15 +71,10 @@ def _summary(facts: Facts) -> str:
 
 def headline(facts: Facts) -> Markup:
     """What was decided, at a glance."""
-    lowest = threshold_text(min(facts.review_from, facts.threshold))
+    at, lowest = threshold_text(facts.threshold), threshold_text(min(facts.review_from, facts.threshold))
     parts = (
-        ("match", "match", "Matches", f"probability {threshold_text(facts.threshold)} or more"),
-        (
-            "review",
-            "review",
-            "To review",
-            f"probability {lowest} to {threshold_text(facts.threshold)}",
-        ),
+        ("match", "match", "Matches", f"probability {at} or more"),
+        ("review", "review", "To review", f"probability {lowest} to {at}"),
         ("no match", "none", "No match", "no candidate, or a lower probability"),
     )
     cards = [
@@ -151,7 +140,7 @@ def _curve_rows(curve: Curve, key: str, at: int, words: str) -> list[Markup]:
 
 def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
     """The slider, two charts of all thresholds, and the numbers at the chosen one."""
-    at = facts.thresholds.index(facts.threshold)
+    at, threshold = facts.thresholds.index(facts.threshold), threshold_text(facts.threshold)
     slider = tag(
         "input",
         type="range",
@@ -162,7 +151,7 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         value=str(at),
         autocomplete="off",
         aria_label="Threshold",
-        aria_valuetext=f"threshold {threshold_text(facts.threshold)}",
+        aria_valuetext=f"threshold {threshold}",
     )
     charts = [
         tag("div", tag("h3", curves.title), tag("p", curves.caption, class_="under"), legend(curves), curves.chart),
@@ -187,28 +176,17 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
     ]
     if facts.test_curve is not None:
         rows += _curve_rows(facts.test_curve, "test_curve", at, "test pairs")
+    state = {"disabled": True, "hidden": True, "data_script": True}
+    reset = tag("button", f"reset to {threshold}", type="button", id="back", **state)
     panel = tag(
         "div",
         tag("h3", "At threshold"),
-        tag(
-            "div",
-            tag("span", _live("threshold", f"{threshold_text(facts.threshold)}"), class_="value"),
-            tag(
-                "button",
-                f"reset to {threshold_text(facts.threshold)}",
-                type="button",
-                id="back",
-                disabled=True,
-                hidden=True,
-                data_script=True,
-            ),
-            class_="at",
-        ),
+        tag("div", tag("span", _live("threshold", threshold), class_="value"), reset, class_="at"),
         tag("table", tag("tbody", *rows), class_="live", aria_live="polite", aria_label="Numbers at this threshold"),
         tag(
             "p",
             "To use it, run the same match again with ",
-            tag("code", "--set decide.threshold=", _live("threshold", f"{threshold_text(facts.threshold)}")),
+            tag("code", "--set decide.threshold=", _live("threshold", threshold)),
             class_="under",
         ),
         class_="panel",
@@ -216,7 +194,9 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
     return tag("div", tag("div", *charts, panel, class_="explorer"), class_="card after")
 
 
-def _pairs(rows: Sequence[Row], colour: str, caption: str) -> Markup:
+def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str) -> Markup:
+    if not rows:
+        return tag("div", tag("h3", title), tag("p", empty, class_="under"), class_="card pairs-table")
     cells: list[tuple[Child, ...]] = [
         (
             tag("span", name_of(row.left), class_="id"),
@@ -227,38 +207,18 @@ def _pairs(rows: Sequence[Row], colour: str, caption: str) -> Markup:
         )
         for row in rows
     ]
-    return tag(
-        "div", data_table(("left", "right", "probability", "margin", "neighbours"), cells, caption), class_="wide"
-    )
+    table = data_table(("left", "right", "probability", "margin", "neighbours"), cells, title)
+    words = tag("p", f"{len(rows):,} of {of:,}.", class_="under")
+    return tag("div", tag("h3", title), words, tag("div", table, class_="wide"), class_="card pairs-table")
 
 
 def pair_tables(facts: Facts) -> Markup:
     """The most probable matches and pairs to review, ids as text."""
-    blocks = []
-    for rows, colour, title, of, empty in (
-        (
-            facts.surest,
-            "match",
-            "Most probable matches",
-            facts.decisions["match"],
-            "No pair was decided to be a match.",
-        ),
-        (
-            facts.to_review,
-            "review",
-            "Most probable pairs to review",
-            facts.decisions["review"],
-            "No pair is waiting for review.",
-        ),
-    ):
-        words = f"{len(rows):,} of {of:,}." if rows else empty
-        blocks.append(
-            tag(
-                "div",
-                tag("h3", title),
-                tag("p", words, class_="under"),
-                _pairs(rows, colour, title) if rows else None,
-                class_="card pairs-table",
-            )
-        )
-    return tag("div", *blocks, class_="two")
+    matches, review = facts.decisions["match"], facts.decisions["review"]
+    none = "No pair was decided to be a match.", "No pair is waiting for review."
+    return tag(
+        "div",
+        _pair_card("Most probable matches", "match", facts.surest, matches, none[0]),
+        _pair_card("Most probable pairs to review", "review", facts.to_review, review, none[1]),
+        class_="two",
+    )
