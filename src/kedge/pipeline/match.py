@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from kedge import store
 from kedge.answers import learn
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
+from kedge.decide import threshold_grid
+from kedge.evaluation import breakdown
 from kedge.pipeline.forget import forget_accounts
 from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test
-from kedge.pipeline.results import outcome_notes, write_report, write_results
-from kedge.pipeline.solve import MemoryRun, Outcome, solve
-from kedge.types import Problem
+from kedge.pipeline.solve import MemoryRun, Outcome, measure, solve
+from kedge.report import build_report
+from kedge.types import DECISIONS, IntArray, KedgeError, Matches, Problem
 
-_LASTING = (*store.NETWORKS, *store.HYPERGRAPHS)  # stages that decisions of reviewers do not touch
+_EQUAL: Final = 1e-9  # of a score: they are sums of floats, in an order that differs between pairs
+_LASTING: Final = (*store.NETWORKS, *store.HYPERGRAPHS)  # stages that decisions of reviewers do not touch
 
 
 def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = None) -> Outcome:
@@ -23,7 +28,7 @@ def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = 
     progress = progress or Silent()
     problem = read_problem(inputs, config, progress)
     outcome = solve(problem, config, MemoryRun(RunContext(progress=progress)))
-    for note in outcome_notes(outcome):
+    for note in _notes(outcome):
         progress.note(note)
     return outcome
 
@@ -48,8 +53,8 @@ def match_to_run(
         run.write(store.CONFIG, store.TEXT, to_toml(config))
         outcome = solve(problem, config, run, given)
         run.cache.sweep()
-        metrics = write_results(run, outcome, test, config)
-        for note in outcome_notes(outcome):
+        metrics = _write_results(run, outcome, test, config)
+        for note in _notes(outcome):
             progress.note(note)
         progress.stage("writing the report")
         write_report(store.load_contents(directory), directory / store.REPORT)
@@ -63,6 +68,31 @@ def match_to_run(
         "peak_mb": round(peak_mb(), 1),
         "report": str(directory / store.REPORT),
     }
+
+
+def _write_results(run: store.Run, outcome: Outcome, test: IntArray | None, config: Config) -> dict[str, Any]:
+    """The threshold with its counts, and what was measured on held-out pairs; returns the metrics."""
+    matches = outcome.matches
+    counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
+    review_from = min(config.decide.review, matches.threshold)
+    run.write(store.DECIDED, store.JSON, {"threshold": matches.threshold, "review_from": review_from, **counts})
+    figures = measure(outcome, test, config.seed)
+    run.write(store.METRICS, store.JSON, figures)
+    # Without held-out pairs it is null: an older one would belong to other pairs.
+    grid = [0.0, *threshold_grid(matches.threshold)]
+    run.write(store.EVALUATION, store.JSON, breakdown(outcome.problem, matches, test, grid, config.seed))
+    return figures
+
+
+def write_report(contents: store.Contents, path: Path) -> Path:
+    """Write the page, whole or not at all; an older report is replaced, any other file is not."""
+    if path.is_dir():
+        raise KedgeError("is a directory", file=path, remedy="give the name of a file")
+    if path.exists() and b'content="kedge' not in path.read_bytes()[:4096]:
+        raise KedgeError("exists and is no kedge report", file=path, remedy="choose another name")
+    page = build_report(contents).encode()
+    store.write_atomically(path, lambda file: file.write(page))
+    return path
 
 
 def _hash_inputs(inputs: Inputs) -> dict[str, dict[str, Any]]:
@@ -95,3 +125,38 @@ def _with_decisions(
     for note in learned.notes:
         progress.note(note)
     return problem, {"confirmed": learned.confirmed, "rejected": learned.rejected}
+
+
+def _notes(outcome: Outcome) -> tuple[str, ...]:
+    """What the user should know of the probabilities and of the matches, each thing once."""
+    return tuple(dict.fromkeys((*outcome.calibrator.notes, *_match_notes(outcome.matches))))
+
+
+def _match_notes(matches: Matches) -> tuple[str, ...]:
+    """One line for each reason why no pair, or no certain pair, was found."""
+    if len(matches.left) == 0:
+        return ("no account has any candidate, so nothing is matched",)
+    notes = []
+    accounts, tied = int((matches.rank == 1).sum()), _tied(matches)
+    if tied and np.ptp(matches.score) <= _EQUAL * max(float(np.abs(matches.score).max()), 1.0):
+        notes.append("all scores are equal: the method does not distinguish candidates")
+    elif 2 * tied > accounts:
+        notes.append(
+            f"{tied:,} of {accounts:,} accounts have several best candidates with equal scores: "
+            "which of them stands first means nothing"
+        )
+    if len(matches.partners("match")) == 0:
+        notes.append(
+            f"no pair is sure enough to be called a match: the surest has a probability of "
+            f"{matches.probability.max():.2f}, the threshold is {matches.threshold:.2f}"
+        )
+    return tuple(notes)
+
+
+def _tied(matches: Matches) -> int:
+    """How many accounts have more than one candidate with their best score."""
+    best = np.full(int(matches.left.max()) + 1, -np.inf)
+    np.maximum.at(best, matches.left, matches.score)
+    best = best[matches.left]
+    leading = matches.score >= best - _EQUAL * np.maximum(np.abs(best), 1.0)
+    return int((np.bincount(matches.left[leading]) > 1).sum())

@@ -1,8 +1,9 @@
-"""The one way from a problem to decisions: `kedge.match`, `kedge match` and every experiment use it.
+"""The one way from a problem to an outcome: `kedge.match`, `kedge match` and every experiment use it.
 
     choose settings -> embed the networks -> score pairs -> calibrate on validation anchors -> decide
 
 A stage is computed by a run: `MemoryRun` saves nothing, `store.Run` saves every stage and resumes.
+An outcome is measured on held-out pairs, and read again from a finished run.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import csr_array
 
 from kedge import store
 from kedge.config import Config
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide
+from kedge.evaluation import metrics
 from kedge.methods import Method, find_method
 from kedge.probability import Calibrator, calibrate
-from kedge.types import Alignment, Matches, Problem, Support
+from kedge.types import Alignment, IntArray, Matches, Problem, Support
 
 
 class Run(Protocol):
@@ -136,3 +140,58 @@ def _support(alignment: Alignment) -> Support:
 
 def _prior(support: Support) -> csr_array:
     return csr_array(support.beliefs.shape) if support.prior is None else support.prior
+
+
+def measure(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any]:
+    """Every metric on held-out pairs; null where it cannot be computed. Nothing is fitted to the test pairs.
+
+    `precision`, `recall` and `f1` are of all assigned partners, however uncertain; `match_precision` and so on of those
+    that were called a match. Where the test pairs are a sample of the true ones, the truth lies between `precision` and
+    `sample_precision` (evaluation.metrics.decisions).
+
+    Macro figures are at one false pair for each true one, as in the paper, and at two (`_1to2`), by the same rule.
+
+    `ece` compares the probability of each test account's best candidate, given that the account has a counterpart (test
+    accounts have one), with whether it is the right one.
+    """
+    pairs = np.empty((0, 2), np.int64) if test is None else test
+    matches, problem = outcome.matches, outcome.problem
+    draw = partial(metrics.balanced_pairs, pairs, problem.right.n, problem.anchors)
+    true, one = draw(np.random.default_rng(seed))
+    _, two = draw(np.random.default_rng([seed, 2]), ratio=2)
+    drawn = np.concatenate([true, one, two])
+    linked_true, linked_one, linked_two = np.split(
+        outcome.calibrator.predicts_link(problem, outcome.alignment, drawn), [len(true), len(true) + len(one)]
+    )
+    partner = np.full(problem.left.n, -1)
+    known = pairs[(pairs >= 0).all(axis=1)]
+    partner[known[:, 0]] = known[:, 1]
+    best = (matches.rank == 1) & (partner[matches.left] >= 0)
+    called = metrics.decisions(matches.partners("match"), pairs)
+    given = matches.probability[best] / np.maximum(matches.counterpart[best], 1e-9)
+    return {
+        **metrics.ranking(outcome.alignment, pairs),
+        **metrics.decisions(matches.partners(), pairs),
+        **{f"match_{name}": called[name] for name in ("precision", "sample_precision", "recall", "f1")},
+        **metrics.macro(linked_true, linked_one),
+        **{f"{name}_1to2": value for name, value in metrics.macro(linked_true, linked_two).items()},
+        "ece": metrics.calibration_error(np.clip(given, 0, 1), matches.right[best] == partner[matches.left[best]]),
+        "test_pairs": len(pairs),
+    }
+
+
+def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
+    """The outcome of a finished run, with at most so many candidates for each account."""
+    scored = store.load_scored(directory)
+    config = scored.config if candidates is None else scored.config.model_copy(update={"candidates": candidates})
+    matches = decide(scored.problem, scored.alignment, scored.calibrator, config)
+    return Outcome(scored.problem, config, scored.alignment, scored.calibrator, matches)
+
+
+def load_table(directory: Path, candidates: int) -> pa.Table:
+    """The table of matches of a finished run, decided again where more candidates are asked for than it saved."""
+    config = Config.model_validate(store.refuse_unfinished(directory)["config"])
+    if candidates <= config.candidates:
+        table: pa.Table = store.MATCHES.format.load(directory / store.MATCHES.file)
+        return table
+    return load_outcome(directory, candidates).matches.table()
