@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,8 +13,7 @@ from kedge.cli.show import Reporter, print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
-    from kedge.experiments.cells import Pair, Shares
-    from kedge.experiments.compare import Comparison
+    from kedge.experiments import Comparison, Pair, Shares
 
 Workers = Annotated[int, typer.Option("--workers", "-w", help="Cells measured at the same time; 0: one per core.")]
 OutputDirectory = Annotated[
@@ -29,6 +29,11 @@ def check_workers(workers: int) -> int:
     from kedge.context import cores
 
     return workers or cores()
+
+
+def count_cells(reporter: Reporter) -> Callable[[int, int], None]:
+    """Progress in cells."""
+    return lambda done, total: reporter.advance(done, total, f"{done} of {total} cells")
 
 
 @guarded
@@ -66,9 +71,7 @@ def compare(
     if listed:
         _list_methods(json)
         return
-    from kedge.experiments.compare import Overrides, Plan, check_plan, parse_methods
-    from kedge.experiments.compare import compare as run
-    from kedge.experiments.run import Execution
+    from kedge import experiments
     from kedge.methods import METHODS
 
     if seeds < 1:
@@ -76,25 +79,21 @@ def compare(
     if plot is not None:
         _check_picture(plot, force)
     many = check_workers(workers)
-    variants = parse_methods(methods or ",".join(METHODS))
+    variants = experiments.parse_methods(methods or ",".join(METHODS))
     pair = _find_pair((left, right, anchors, test), data, split)
-    overrides = Overrides(tuple(assignments or ()), file)
-    plan = Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
+    overrides = experiments.Overrides(tuple(assignments or ()), file)
+    plan = experiments.Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
     with Reporter(quiet).open() as reporter:
         reporter.stage("reading")
-        for note in check_plan(plan):
+        for note in experiments.check_plan(plan):
             reporter.note(note)
         reporter.stage(f"measuring {len(variants)} methods under {seeds} seeds")
-        execution = Execution(out, many, lambda done, total: reporter.advance(done, total, f"{done} of {total} cells"))
-        found = run(plan, execution)
-    from kedge.experiments.pages import write_comparison, write_files
-
+        found = experiments.compare_methods(plan, experiments.Execution(out, many, count_cells(reporter)))
     if out is not None:
-        write_comparison(out, found)
+        experiments.write_comparison(out, found)
     if plot is not None:
-        from kedge.experiments.plots import draw_comparison
-
-        write_files({plot: draw_comparison(found, plot.suffix.removeprefix(".").lower())})
+        picture = experiments.draw_comparison(found, plot.suffix.removeprefix(".").lower())
+        experiments.write_files({plot: picture})
     if json:
         print_json(found.plain())
     else:
@@ -103,7 +102,7 @@ def compare(
 
 def _check_picture(path: Path, force: bool) -> None:
     from kedge.context.extras import need_extra
-    from kedge.experiments.plots import FORMATS
+    from kedge.experiments import FORMATS
     from kedge.store import refuse_overwrite
 
     need_extra("plots", "--plot")
@@ -116,7 +115,7 @@ def _check_picture(path: Path, force: bool) -> None:
 
 def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | None) -> Pair:
     """The files to compare on: left, right, anchors and perhaps test pairs, or those of a folder."""
-    from kedge.experiments.cells import Pair, as_file, read_folder
+    from kedge.experiments import Pair, as_file, read_folder
 
     if data is not None:
         if any(file is not None for file in files):
@@ -132,7 +131,7 @@ def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | N
 
 def _find_shares(pair: Pair, train: float | None) -> Shares | None:
     """How the anchors are split; None where the test pairs are given."""
-    from kedge.experiments.cells import Shares
+    from kedge.experiments import Shares
 
     if pair.test is not None:
         if train is not None:
@@ -147,7 +146,7 @@ def _find_shares(pair: Pair, train: float | None) -> Shares | None:
 
 
 def _print_comparison(found: Comparison) -> None:
-    from kedge.experiments.compare import compared_rows
+    from kedge.experiments import compared_rows
 
     many = len(found.seeds)
     facts = next((cell.facts for cells in found.cells for cell in cells if cell.facts), None)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kedge.cli.compare import Workers, check_workers
+from kedge.cli.compare import Workers, check_workers, count_cells
 from kedge.cli.options import Debug, Json, Quiet, Set, guarded
 from kedge.cli.show import Reporter, print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
-    from kedge.experiments.reproduce import Reproduced
+    from kedge.experiments import Reproduced
 
 _SEEDS, _QUICK_SEEDS = 5, 1
 
@@ -58,16 +58,11 @@ def reproduce(
     if listed:
         _list(json)
         return
+    from kedge import experiments
     from kedge.context.extras import need_extra
-    from kedge.experiments.cells import data_root
-    from kedge.experiments.pages import write_experiment
-    from kedge.experiments.paper import choose_points, choose_variants, find_experiment
-    from kedge.experiments.reproduce import Asked
-    from kedge.experiments.reproduce import reproduce as run
-    from kedge.experiments.run import Execution
     from kedge.methods import METHODS
 
-    experiment = find_experiment(name)
+    experiment = experiments.find_experiment(name)
     many = seeds if seeds is not None else _QUICK_SEEDS if quick else _SEEDS
     if many < 1:
         raise KedgeError(f"--seeds {many}", remedy="give 1 or more")
@@ -75,34 +70,30 @@ def reproduce(
         raise KedgeError(f"--train {train:g}", remedy="give a share between 0 and 1")
     if train is not None and experiment.name in ("anchors", "efficiency"):
         raise KedgeError(f"--train with {experiment.name}", remedy="leave it out: it varies the share, or has none")
-    variants = choose_variants(experiment, methods)
+    variants = experiments.choose_variants(experiment, methods)
     for variant in variants:
         METHODS[variant.method].check_installed()
     need_extra("plots", "`kedge reproduce`")
-    asked = Asked(
+    asked = experiments.Asked(
         seeds=many,
         variants=variants,
         quick=quick,
         train=train,
         source=source,
-        root=data_root(data),
+        root=experiments.data_root(data),
         settings=tuple(assignments or ()),
-        points=choose_points(experiment, points),
+        points=experiments.choose_points(experiment, points),
     )
     folder = out or Path("reproduced") / experiment.name
     if folder.exists() and not folder.is_dir():
         raise KedgeError("is a file", file=folder, remedy="give a directory")
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"{experiment.title.lower()}: {len(asked.variants)} methods")
-        execution = Execution(
-            folder,
-            check_workers(workers),
-            lambda done, total: reporter.advance(done, total, f"{done} of {total} cells"),
-        )
-        found = run(experiment, asked, execution)
+        execution = experiments.Execution(folder, check_workers(workers), count_cells(reporter))
+        found = experiments.run_experiment(experiment, asked, execution)
         for note in found.notes:
             reporter.note(note)
-        files = write_experiment(folder, found)
+        files = experiments.write_experiment(folder, found)
     if json:
         print_json({**found.plain(), "files": [str(file) for file in files]})
     else:
@@ -110,19 +101,17 @@ def reproduce(
 
 
 def _print(found: Reproduced, files: list[Path]) -> None:
-    from kedge.experiments.pages import metric_rows
-    from kedge.experiments.paper import published
-    from kedge.experiments.tables import label_of
+    from kedge.experiments import label_of, metric_rows, published
 
     many = f"{found.seeds} seed{'s' if found.seeds > 1 else ''}"
     metric = "macro_f1" if "macro_f1" in found.metrics else found.metrics[0]
     (axis, *points), rows = metric_rows(found, metric)
-    place = published()[found.experiment.name]["place"]
+    printed = published()[found.experiment.name]
     print_table(
         f"{label_of(metric)} over {axis}, on {found.source}, {many}", ("", *points), [_narrow(row) for row in rows]
     )
-    if metric in published()[found.experiment.name]:
-        print(f"In brackets: what {place} of the paper prints.")
+    if metric in printed:
+        print(f"In brackets: what {printed['place']} of the paper prints.")
     for line in dict.fromkeys(f"{e.method}: {e.summary.reason}" for e in found.entries if e.summary.reason):
         print(f"{line}.")
     print(f"Everything is in {files[0].parent}: {', '.join(file.name for file in files)}.")
@@ -130,7 +119,7 @@ def _print(found: Reproduced, files: list[Path]) -> None:
 
 def _narrow(row: list[str]) -> list[str]:
     """Nine points fit a terminal only without spreads and leading zeros: those are in the files."""
-    from kedge.experiments.pages import PRINTED
+    from kedge.experiments import PRINTED
 
     def digits(cell: str) -> str:
         number = cell.partition(" ±")[0].removeprefix("+")
@@ -147,7 +136,7 @@ def _narrow(row: list[str]) -> list[str]:
 
 
 def _list(json: bool) -> None:
-    from kedge.experiments.paper import EXPERIMENTS, published
+    from kedge.experiments import EXPERIMENTS, published
 
     rows = [(one.name, published()[one.name]["place"], one.title) for one in EXPERIMENTS.values()]
     if json:

@@ -1,1 +1,24 @@
 """Methods compared, and the paper's experiments run: cells in processes of their own, saved as files, then averaged."""
+
+from kedge.experiments.cells import Pair, Shares, as_file, data_root, read_folder
+from kedge.experiments.compare import (
+    Comparison,
+    Overrides,
+    Plan,
+    check_plan,
+    compare_methods,
+    compared_rows,
+    parse_methods,
+)
+from kedge.experiments.pages import PRINTED, metric_rows, write_comparison, write_experiment, write_files
+from kedge.experiments.paper import EXPERIMENTS, choose_points, choose_variants, find_experiment, published
+from kedge.experiments.plots import FORMATS, draw_comparison
+from kedge.experiments.reproduce import Asked, Reproduced, run_experiment
+from kedge.experiments.run import Execution
+from kedge.experiments.tables import label_of
+
+__all__ = ["EXPERIMENTS", "FORMATS", "PRINTED", "Asked", "Comparison", "Execution", "Overrides", "Pair", "Plan"]
+__all__ += ["Reproduced", "Shares", "as_file", "check_plan", "choose_points", "choose_variants", "compare_methods"]
+__all__ += ["compared_rows", "data_root", "draw_comparison", "find_experiment", "label_of", "metric_rows"]
+__all__ += ["parse_methods", "published", "read_folder", "run_experiment", "write_comparison", "write_experiment"]
+__all__ += ["write_files"]

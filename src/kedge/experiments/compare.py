@@ -80,7 +80,7 @@ def plan_cell(
     return Cell(data, shares, config.model_dump(mode="json"))
 
 
-def compare(plan: Plan, execution: Execution) -> Comparison:
+def compare_methods(plan: Plan, execution: Execution) -> Comparison:
     """Measure every method under every seed."""
     # Seed by seed, so that an interrupted comparison has some figures of every method.
     cells = [

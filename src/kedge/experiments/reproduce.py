@@ -73,7 +73,7 @@ class Reproduced:
         }
 
 
-def reproduce(experiment: Experiment, asked: Asked, execution: Execution) -> Reproduced:
+def run_experiment(experiment: Experiment, asked: Asked, execution: Execution) -> Reproduced:
     """Measure an experiment; finished cells are taken from the directory."""
     wanted = asked.points or (experiment.quick if asked.quick else None)
     points = [p for p in experiment.points if wanted is None or p.label in wanted]
