@@ -3,28 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Final
 
 import typer
-
-from kedge.cli import (
-    check,
-    compare,
-    config,
-    decisions,
-    demo,
-    doctor,
-    embed,
-    evaluate,
-    explain,
-    export,
-    match,
-    purge,
-    report,
-    reproduce,
-    review,
-    synth,
-)
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -55,24 +37,12 @@ def _kedge(
     pass
 
 
-# The order of `kedge --help`. A command is a function of the same name in a file of the same name.
+# In the order of `kedge --help`. A command is a function of the same name in a file of the same name.
+_NAMES: Final = (
+    "demo check match evaluate report review decisions purge explain export embed synth compare reproduce config doctor"
+)
 COMMANDS: Final[dict[str, Callable[..., None]]] = {
-    "demo": demo.demo,
-    "check": check.check,
-    "match": match.match,
-    "evaluate": evaluate.evaluate,
-    "report": report.report,
-    "review": review.review,
-    "decisions": decisions.decisions,
-    "purge": purge.purge,
-    "explain": explain.explain,
-    "export": export.export,
-    "embed": embed.embed,
-    "synth": synth.synth,
-    "compare": compare.compare,
-    "reproduce": reproduce.reproduce,
-    "config": config.config,
-    "doctor": doctor.doctor,
+    name: getattr(import_module(f"{__name__}.{name}"), name) for name in _NAMES.split()
 }
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)

@@ -9,22 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 
-from kedge.cli.options import (
-    Address,
-    ConfigFile,
-    Debug,
-    Engine,
-    Force,
-    Json,
-    MaxMemory,
-    Preset,
-    Quiet,
-    Seed,
-    Set,
-    Workers,
-    engine_settings,
-    guarded,
-)
+from kedge.cli import options
 from kedge.cli.show import Reporter, print_json
 from kedge.errors import KedgeError
 
@@ -32,7 +17,7 @@ if TYPE_CHECKING:  # loading it takes torch, and `kedge --help` must not wait fo
     from kedge.embedding.network import NetworkVectors
 
 
-@guarded
+@options.guarded
 def embed(
     network: Annotated[Path, typer.Argument(help="The network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Vectors as .parquet, .csv or .npz.")],
@@ -40,18 +25,18 @@ def embed(
         Path | None,
         typer.Option("--hypergraph", metavar="FILE", help="Your own hyperedges: rows of account, hyperedge, p."),
     ] = None,
-    preset: Preset = "default",
-    file: ConfigFile = None,
-    assignments: Set = None,
-    seed: Seed = None,
-    engine: Engine = None,
-    address: Address = None,
-    workers: Workers = None,
-    max_memory: MaxMemory = None,
-    force: Force = False,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+    preset: options.Preset = "default",
+    file: options.ConfigFile = None,
+    assignments: options.Set = None,
+    seed: options.Seed = None,
+    engine: options.Engine = None,
+    address: options.Address = None,
+    workers: options.Workers = None,
+    max_memory: options.MaxMemory = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Embed one network with MGCN: one vector per account. The loss is shown next to that of a constant prediction.
 
@@ -67,7 +52,7 @@ def embed(
     from kedge.store import DiskCache, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    given = engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
+    given = options.engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)

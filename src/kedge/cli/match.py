@@ -7,25 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from kedge.cli.options import (
-    Address,
-    Anchors,
-    ConfigFile,
-    Debug,
-    Engine,
-    Force,
-    Json,
-    Left,
-    MaxMemory,
-    Preset,
-    Quiet,
-    Right,
-    Seed,
-    Set,
-    Workers,
-    engine_settings,
-    guarded,
-)
+from kedge.cli import options
 from kedge.cli.show import Reporter, print_json, print_metrics, print_table
 
 _OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
@@ -34,11 +16,11 @@ RightHypergraph = Annotated[Path | None, typer.Option("--right-hypergraph", meta
 Test = Annotated[Path | None, typer.Option("--test", help="Held-out pairs; used for evaluation only.")]
 
 
-@guarded
+@options.guarded
 def match(
-    left: Left,
-    right: Right,
-    anchors: Anchors,
+    left: options.Left,
+    right: options.Right,
+    anchors: options.Anchors,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")],
     test: Test = None,
     left_hypergraph: LeftHypergraph = None,
@@ -46,18 +28,18 @@ def match(
     method: Annotated[
         str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
     ] = None,
-    preset: Preset = "default",
-    file: ConfigFile = None,
-    assignments: Set = None,
-    seed: Seed = None,
-    engine: Engine = None,
-    address: Address = None,
-    workers: Workers = None,
-    max_memory: MaxMemory = None,
-    force: Force = False,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+    preset: options.Preset = "default",
+    file: options.ConfigFile = None,
+    assignments: options.Set = None,
+    seed: options.Seed = None,
+    engine: options.Engine = None,
+    address: options.Address = None,
+    workers: options.Workers = None,
+    max_memory: options.MaxMemory = None,
+    force: options.Force = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Match two networks: ranked candidates, probabilities and one-to-one matches in a run directory.
 
@@ -67,7 +49,7 @@ def match(
     from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
-    given |= engine_settings(engine, address, workers, max_memory)
+    given |= options.engine_settings(engine, address, workers, max_memory)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
     with Reporter(quiet).open() as reporter:

@@ -5,20 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from kedge.report import charts
 from kedge.report.axes import Labels, round_ticks
 from kedge.report.blocks import Figure, Key, percent, threshold_text
-from kedge.report.charts import (
-    Line,
-    Series,
-    decision_histogram,
-    grouped_bars,
-    horizontal_bars,
-    line_chart,
-    mirrored_histogram,
-    reliability_chart,
-    stacked_shares,
-    threshold_chart,
-)
 from kedge.report.facts import Facts
 from kedge.types import DECISIONS
 
@@ -60,7 +49,7 @@ def _thresholds(facts: Facts) -> Figure:
     for name, of, curve in curves:
         for quantity, shape in (("precision", "circle"), ("recall", "square")):
             values = getattr(curve, quantity)
-            lines.append(Line(quantity, values, quantity, bool(of), "" if of else shape, f"{name}.{quantity}"))
+            lines.append(charts.Line(quantity, values, quantity, bool(of), "" if of else shape, f"{name}.{quantity}"))
             sign = "dashed" if of else "line" if shape == "circle" else "line-square"
             legend.append(Key(f"{quantity}{of}", quantity, sign))
             columns.append(f"{quantity}{of}")
@@ -80,7 +69,7 @@ def _thresholds(facts: Facts) -> Figure:
         f"recall {percent(shown.recall[at])} on validation anchors."
     )
     labels = Labels("Precision and recall by threshold", words, "threshold", "share")
-    chart = threshold_chart(labels, facts.thresholds, lines, facts.threshold)
+    chart = charts.threshold_chart(labels, facts.thresholds, lines, facts.threshold)
     caption = "Precision: share of the matches that are right. Recall: share of the true pairs that become a match."
     return Figure("thresholds", labels.title, caption, chart, tuple(legend), tuple(columns), tuple(rows))
 
@@ -93,7 +82,7 @@ def _assigned(facts: Facts) -> Figure:
         "probability of the pair",
         "assigned pairs (square-root scale)",
     )
-    chart = decision_histogram(labels, counts, facts.threshold, min(facts.review_from, facts.threshold))
+    chart = charts.decision_histogram(labels, counts, facts.threshold, min(facts.review_from, facts.threshold))
     legend = tuple(Key(decision, colour) for decision, colour in _DECISION_COLOURS.items())
     step = len(counts) // 10
     rows = tuple((f"{b / 10:g} to {(b + 1) / 10:g}", f"{sum(counts[b * step :][:step]):,}") for b in range(10))
@@ -119,7 +108,7 @@ def _reliability(facts: Facts) -> Figure:
     labels = Labels(
         "Predicted probability and share that is right", words, "predicted probability", "share that is right"
     )
-    chart = reliability_chart(labels, facts.validation.reliability, test)
+    chart = charts.reliability_chart(labels, facts.validation.reliability, test)
     caption = (
         "On the diagonal, pairs with probability 0.8 are right 8 times in 10. Below it the probabilities are too high, "
         f"above it too low. {words}Best candidate of each account, given that it has a counterpart."
@@ -145,7 +134,7 @@ def _right_and_wrong(facts: Facts) -> Figure:
         (f"{i / bins:.2f} to {(i + 1) / bins:.2f}", f"{a:,}", f"{b:,}")
         for i, (a, b) in enumerate(zip(right, wrong, strict=True))
     )
-    chart = mirrored_histogram(labels, right, wrong)
+    chart = charts.mirrored_histogram(labels, right, wrong)
     caption = f"{words} The further right pairs are to the right and wrong ones to the left, the better."
     legend = (Key("right", "good"), Key("wrong", "bad"))
     return Figure("histogram", labels.title, caption, chart, legend, ("probability", "right", "wrong"), rows)
@@ -155,7 +144,9 @@ def _hits(metrics: Mapping[str, Any]) -> Figure:
     ways = {"left to right": metrics["left_to_right"], "right to left": metrics["right_to_left"]}
     first = ways["left to right"]
     ranks = sorted(int(name.removeprefix("hits")) for name in first if name.startswith("hits"))
-    series = [Series(way, [shares[f"hits{k}"] for k in ranks], way.partition(" ")[0]) for way, shares in ways.items()]
+    series = [
+        charts.Series(way, [shares[f"hits{k}"] for k in ranks], way.partition(" ")[0]) for way, shares in ways.items()
+    ]
     mean = ", ".join(f"{shares['mrr']:.3f} {way}" for way, shares in ways.items())
     words = (
         f"{metrics['test_pairs']:,} test pairs, all accounts of the other network as candidates. "
@@ -166,7 +157,7 @@ def _hits(metrics: Mapping[str, Any]) -> Figure:
     )
     rows = [(f"hits@{k}", *(percent(shares[f"hits{k}"]) for shares in ways.values())) for k in ranks]
     rows.append(("MRR", *(f"{shares['mrr']:.3f}" for shares in ways.values())))
-    chart = grouped_bars(labels, [str(k) for k in ranks], series)
+    chart = charts.grouped_bars(labels, [str(k) for k in ranks], series)
     legend = tuple(Key(one.name, one.colour) for one in series)
     return Figure("hits", labels.title, words, chart, legend, ("", *ways), tuple(rows))
 
@@ -181,9 +172,10 @@ class _Group(NamedTuple):
 def _stacked(name: str, labels: Labels, colours: Mapping[str, str], groups: Sequence[_Group]) -> Figure:
     """Each group cut into kinds, by name and colour; counts are in the order of the colours."""
     series = [
-        Series(kind, [group.counts[i] for group in groups], colour) for i, (kind, colour) in enumerate(colours.items())
+        charts.Series(kind, [group.counts[i] for group in groups], colour)
+        for i, (kind, colour) in enumerate(colours.items())
     ]
-    chart = stacked_shares(labels, [group.label for group in groups], series)
+    chart = charts.stacked_shares(labels, [group.label for group in groups], series)
     rows = tuple((group.label, *(f"{n:,}" for n in group.counts)) for group in groups)
     legend = tuple(Key(kind, colour) for kind, colour in colours.items())
     return Figure(name, labels.title, labels.description, chart, legend, (labels.x, *colours), rows)
@@ -244,12 +236,12 @@ def _training(quantity: str, curves: Mapping[str, Sequence[float]]) -> Figure:
     steps = list(range(0, length, max(1, length // 200)))
     colours = dict(zip(curves, ("precision", "recall", "third", "good"), strict=False))
     lines = [
-        Line(name, [curves[name][i] if i < len(curves[name]) else None for i in steps], colour)
+        charts.Line(name, [curves[name][i] if i < len(curves[name]) else None for i in steps], colour)
         for name, colour in colours.items()
     ]
     last = ", ".join(f"{name} {values[-1]:.4g}" for name, values in curves.items() if values)
     labels = Labels(f"Training: {quantity}", f"At the last step: {last}.", "step", quantity)
-    chart = line_chart(labels, steps, lines, round_ticks(length))
+    chart = charts.line_chart(labels, steps, lines, round_ticks(length))
     rows = tuple(
         (str(i), *(f"{values[i]:.4g}" if i < len(values) else "" for values in curves.values()))
         for i in steps[:: max(1, len(steps) // 20)]
@@ -264,12 +256,13 @@ def _parts(parts: Mapping[str, Any]) -> Figure:
     most = max(len(sizes) for sizes in sides.values())
     groups = [str(i + 1) for i in range(most)]
     series = [
-        Series(side, [sizes[i] if i < len(sizes) else None for i in range(most)], side) for side, sizes in sides.items()
+        charts.Series(side, [sizes[i] if i < len(sizes) else None for i in range(most)], side)
+        for side, sizes in sides.items()
     ]
     counted = "; ".join(f"{side}: {len(parts.get(side, ())):,} parts{_worst_fit(parts, side)}" for side in sides)
     words = ". ".join((f"Parts into which each network was cut for training. {counted}", *parts.get("notes", ())))
     labels = Labels("Sizes of the parts", words, "part, the largest first", "accounts")
-    chart = grouped_bars(labels, groups, series, shares=False)
+    chart = charts.grouped_bars(labels, groups, series, shares=False)
     rows = tuple((group, *(str(one.values[i] or "") for one in series)) for i, group in enumerate(groups))
     legend = tuple(Key(side, side) for side in sides)
     return Figure("parts", labels.title, words, chart, legend, ("part", "left", "right"), rows)
@@ -284,7 +277,7 @@ def _worst_fit(parts: Mapping[str, Any], side: str) -> str:
 def _seconds(facts: Facts) -> Figure:
     rows = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
     caption = f"{sum(value for _, value in rows):,.1f} CPU seconds in all stages, without reading the input."
-    chart = horizontal_bars(Labels("Time by stage", caption), rows, "s", "match", 2)
+    chart = charts.horizontal_bars(Labels("Time by stage", caption), rows, "s", "match", 2)
     table = tuple((name, f"{value:,.2f}") for name, value in rows)
     return Figure("seconds", "Time by stage", caption, chart, (), ("stage", "CPU seconds"), table)
 
@@ -292,6 +285,6 @@ def _seconds(facts: Facts) -> Figure:
 def _memory(facts: Facts) -> Figure:
     rows = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
     caption = "Largest resident memory of the process up to the end of each stage."
-    chart = horizontal_bars(Labels("Memory by stage", caption), rows, "MB", "right", 0)
+    chart = charts.horizontal_bars(Labels("Memory by stage", caption), rows, "MB", "right", 0)
     table = tuple((stage["name"], f"{stage['peak_mb']:,.0f}", f"{stage['bytes']:,}") for stage in facts.stages)
     return Figure("memory", "Memory by stage", caption, chart, (), ("stage", "peak MB", "bytes written"), table)
