@@ -43,10 +43,6 @@ def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
     return nested
 
 
-def _known() -> list[str]:
-    return sorted(flatten(Config().model_dump()))
-
-
 def _parse_assignment(text: str) -> tuple[str, Any]:
     """`a.b=c` with c read as a TOML value, or as plain text where it is none."""
     path, equals, raw = text.partition("=")
@@ -87,7 +83,7 @@ def resolve(
     layers += [] if file is None else [(str(file), _load(file))]
     layers += [(f"--set {text}", dict([_parse_assignment(text)])) for text in assignments]
     layers.append(("option", dict(overrides or {})))
-    known = _known()
+    known = sorted(flatten(Config().model_dump()))
     for origin, layer in layers:
         for path in layer:
             _refuse_unknown(path, known, origin)

@@ -51,19 +51,12 @@ def _costs(entries: Sequence[Entry]) -> tuple[list[str], list[list[str]]]:
     rows = []
     for method in dict.fromkeys(entry.method for entry in entries):
         mine = [entry.summary for entry in entries if entry.method == method and entry.summary.seeds]
-        whole, one = (
-            [value for s in mine if (value := getattr(s, name)) is not None]
-            for name in ("cpu_seconds", "scoring_seconds")
+        one, whole, peaks = (
+            [value for summary in mine if (value := getattr(summary, name)) is not None]
+            for name in ("scoring_seconds", "cpu_seconds", "peak_mb")
         )
-        peak = max((s.peak_mb for s in mine if s.peak_mb is not None), default=None)
-        rows.append(
-            [
-                method,
-                f"{sum(one) / len(one):,.1f}" if one else "–",
-                f"{sum(whole) / len(whole):,.1f}" if whole else "–",
-                "–" if peak is None else f"{peak:,.0f}",
-            ]
-        )
+        means = [f"{sum(values) / len(values):,.1f}" if values else "–" for values in (one, whole)]
+        rows.append([method, *means, f"{max(peaks):,.0f}" if peaks else "–"])
     return ["method", "scoring, CPU s", "with calibration, CPU s", "MB"], rows
 
 

@@ -148,16 +148,15 @@ def _reproduce_forward(
         for p in points
     ]
     found = run_cells(tasks, execution)
+
+    def only(cell: Measured, model: str) -> Measured:  # one model's time out of a cell that timed them all
+        return replace(cell, figures=None if cell.figures is None else {"forward_seconds": cell.figures[model]})
+
     entries = tuple(
-        Entry(point.label, variant.label, summarise([_only(cell, variant.label)], ("forward_seconds",)))
+        Entry(point.label, variant.label, summarise([only(cell, variant.label)], ("forward_seconds",)))
         for point, cell in zip(points, found, strict=True)
         for variant in asked.variants
         if variant.label in MODELS
     )
     source = f"planted networks, {_FORWARD_EDGES} edges per account" if given is None else name_of(given)
     return Reproduced(experiment, source, 1, entries, ())
-
-
-def _only(cell: Measured, model: str) -> Measured:
-    """One model's time out of a cell that timed them all."""
-    return replace(cell, figures=None if cell.figures is None else {"forward_seconds": cell.figures[model]})

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from kedge.engine.fresh import Died, Fresh
 from kedge.errors import KedgeError
@@ -37,11 +38,6 @@ def _load(path: Path) -> Measured | None:
         return None
 
 
-def _save(path: Path, task: Task, measured: Measured) -> None:
-    value: dict[str, Any] = {"kind": type(task).__name__, "cell": asdict(task), "measured": asdict(measured)}
-    write_atomically(path, lambda file: JSON.dump(value, file))
-
-
 def run_cells(cells: Sequence[Task], execution: Execution) -> list[Measured]:
     """The result of each cell, in their order.
 
@@ -65,7 +61,8 @@ def run_cells(cells: Sequence[Task], execution: Execution) -> list[Measured]:
         measured = Measured("failed", result.reason) if isinstance(result, Died) else Measured(**json.loads(result))
         found[key] = measured
         if folder is not None and measured.status != "failed":
-            _save(folder / f"{key}.json", left[key], measured)
+            value = {"kind": type(left[key]).__name__, "cell": asdict(left[key]), "measured": asdict(measured)}
+            write_atomically(folder / f"{key}.json", partial(JSON.dump, value))
         execution.progress(len(found), total)
     return [found[key] for key in keys]
 

@@ -124,22 +124,23 @@ def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignm
     """The method's alignment, and what explains its pairs later, where it leaves anything of the kind."""
     # Computed once; after a kill between two of these stages, once more.
     aligned = cache(lambda: method.align(problem, config, run.context))
+
+    def support() -> Support:
+        found = aligned().support
+        if found is None:
+            raise TypeError("a method that explains pairs returned no support")
+        return found
+
+    def prior() -> csr_array:
+        found = support()
+        return csr_array(found.beliefs.shape) if found.prior is None else found.prior
+
     alignment: Alignment = run.stage(store.SCORES, aligned)
     if method.explains:
-        run.save(store.SUPPORT, lambda: _support(aligned()).beliefs)
+        run.save(store.SUPPORT, lambda: support().beliefs)
         if config.pairing.use == "yes":
-            run.save(store.PRIOR, lambda: _prior(_support(aligned())))
+            run.save(store.PRIOR, prior)
     return alignment
-
-
-def _support(alignment: Alignment) -> Support:
-    if alignment.support is None:
-        raise TypeError("a method that explains pairs returned no support")
-    return alignment.support
-
-
-def _prior(support: Support) -> csr_array:
-    return csr_array(support.beliefs.shape) if support.prior is None else support.prior
 
 
 def measure(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any]:

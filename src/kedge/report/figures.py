@@ -34,7 +34,8 @@ def draw_figures(facts: Facts) -> dict[str, Figure]:
             drawn.append(_outcomes_by_community(facts.test))
     drawn.append(_decisions_by_degree(facts))
     if facts.training:
-        drawn += [_training(quantity, curves) for quantity, curves in facts.training["curves"].items() if _long(curves)]
+        curves = facts.training["curves"].items()
+        drawn += [_training(name, lines) for name, lines in curves if any(len(line) > 1 for line in lines.values())]
     if facts.parts:
         drawn.append(_parts(facts.parts))
     drawn += [_seconds(facts), _memory(facts)]
@@ -224,10 +225,6 @@ def _decisions_by_degree(facts: Facts) -> Figure:
         for row in facts.decisions_by_degree
     ]
     return _stacked("decisions", labels, _DECISION_COLOURS, groups)
-
-
-def _long(curves: Mapping[str, Sequence[float]]) -> bool:
-    return any(len(values) > 1 for values in curves.values())
 
 
 def _training(quantity: str, curves: Mapping[str, Sequence[float]]) -> Figure:

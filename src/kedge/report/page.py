@@ -47,7 +47,7 @@ def build_report(contents: Contents) -> str:
     body = tag(
         "body",
         *_body(contents, facts, figures),
-        data_block("facts", _for_script(facts)),
+        data_block("facts", {**facts.for_page(), "start": facts.thresholds.index(facts.threshold)}),
         raw_style_or_script("script", script),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, body, lang="en").html + "\n"
@@ -60,10 +60,6 @@ def report_figures(contents: Contents) -> dict[str, Figure]:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _for_script(facts: Facts) -> dict[str, object]:
-    return {**facts.for_page(), "start": facts.thresholds.index(facts.threshold)}
 
 
 def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[Markup]:
