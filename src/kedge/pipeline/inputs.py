@@ -57,17 +57,21 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     problem = ingest.build_problem(left, right, resolved, columns, config.read.contradictory)
     if resolved.report.contradictory:
         progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
-    own: list[Hypergraph | None] = []
-    for side, source, network, read in zip(
-        ("left", "right"), inputs.hypergraphs, (problem.left, problem.right), (left, right), strict=True
-    ):
-        if source is not None:
-            progress.stage(f"reading the {side} hypergraph")
-        own.append(None if source is None else own_hypergraph(source, network, config.read, network.n - read.n))
+
+    def own(side: str, source: Any, network: Network, read: Network) -> Hypergraph | None:
+        if source is None:
+            return None
+        progress.stage(f"reading the {side} hypergraph")
+        return own_hypergraph(source, network, config.read, network.n - read.n)
+
+    hypergraphs = (
+        own("left", inputs.hypergraphs[0], problem.left, left),
+        own("right", inputs.hypergraphs[1], problem.right, right),
+    )
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
         progress.note(note)
-    return replace(problem, hypergraphs=(own[0], own[1]))
+    return replace(problem, hypergraphs=hypergraphs)
 
 
 def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:

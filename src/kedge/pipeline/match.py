@@ -11,11 +11,9 @@ from kedge import store
 from kedge.answers import learn
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
-from kedge.decide import threshold_grid
-from kedge.evaluation import breakdown
 from kedge.pipeline.forget import forget_accounts
 from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test
-from kedge.pipeline.solve import MemoryRun, Outcome, measure, solve
+from kedge.pipeline.solve import MemoryRun, Outcome, break_down, measure, solve
 from kedge.report import build_report
 from kedge.types import DECISIONS, IntArray, KedgeError, Matches, Problem
 
@@ -79,8 +77,7 @@ def _write_results(run: store.Run, outcome: Outcome, test: IntArray | None, conf
     figures = measure(outcome, test, config.seed)
     run.write(store.METRICS, store.JSON, figures)
     # Without held-out pairs it is null: an older one would belong to other pairs.
-    grid = [0.0, *threshold_grid(matches.threshold)]
-    run.write(store.EVALUATION, store.JSON, breakdown(outcome.problem, matches, test, grid, config.seed))
+    run.write(store.EVALUATION, store.JSON, break_down(outcome, test, config.seed))
     return figures
 
 

@@ -21,8 +21,8 @@ from scipy.sparse import csr_array
 from kedge import store
 from kedge.config import Config
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
-from kedge.decide import decide
-from kedge.evaluation import metrics
+from kedge.decide import decide, threshold_grid
+from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import Calibrator, calibrate
 from kedge.types import Alignment, IntArray, Matches, Problem, Support
@@ -179,6 +179,12 @@ def measure(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any
         "ece": metrics.calibration_error(np.clip(given, 0, 1), matches.right[best] == partner[matches.left[best]]),
         "test_pairs": len(pairs),
     }
+
+
+def break_down(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any] | None:
+    """What became of the held-out pairs, by threshold, degree and community; None without such pairs."""
+    grid = [0.0, *threshold_grid(outcome.matches.threshold)]
+    return breakdown(outcome.problem, outcome.matches, test, grid, seed)
 
 
 def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
