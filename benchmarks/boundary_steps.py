@@ -15,7 +15,7 @@ from partitioned import KeepingCache, figures
 
 from kedge.config import resolve
 from kedge.context.run_context import RunContext
-from kedge.embedding.both import embed_both
+from kedge.embedding.network import embed_both
 from kedge.similarity.align import project_vectors
 from kedge.synth import planted
 from kedge.types import Problem

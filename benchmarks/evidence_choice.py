@@ -21,7 +21,8 @@ from shared_pairs import ROOT, load, mean_ranking
 
 from kedge.alignment import SparseAlignment
 from kedge.config import EvidenceConfig
-from kedge.evidence import degree_prior, form, schedule
+from kedge.evidence import model, ranking
+from kedge.evidence import propagate as rounds
 from kedge.evidence.propagate import propagate
 from kedge.probability.calibration import hold_outs
 from kedge.synth import planted
@@ -36,10 +37,10 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
     "least_belief": (0.003, 0.03),
 }
 CONSTANTS: dict[str, tuple[ModuleType, str, tuple[Any, ...]]] = {
-    "raise": (form, "_RAISE", (0.0, 1.5, 5.0)),
-    "damping": (schedule, "_DAMPING", (0.0, 0.3, 0.7)),
-    "profile_pseudo": (degree_prior, "_PSEUDO", (3.0, 30.0)),
-    "profile_most": (degree_prior, "_MOST", (0.9, 0.99)),
+    "raise": (ranking, "_RAISE", (0.0, 1.5, 5.0)),
+    "damping": (rounds, "_DAMPING", (0.0, 0.3, 0.7)),
+    "profile_pseudo": (model, "_PSEUDO", (3.0, 30.0)),
+    "profile_most": (model, "_MOST", (0.9, 0.99)),
 }
 # Overlap of edges and share of anchors known, of planted pairs.
 PLANTED = ((0.5, 0.2), (0.5, 0.05), (0.7, 0.02), (0.7, 0.2), (0.4, 0.4))
@@ -70,7 +71,7 @@ def problems(pairs: list[str], nodes: int) -> Iterator[tuple[str, list[tuple[Pro
 
 
 def mrr(folds: list[tuple[Problem, IntArray]], config: EvidenceConfig) -> float:
-    ranked = (SparseAlignment(form.ranking_scores(propagate(problem, config))) for problem, _ in folds)
+    ranked = (SparseAlignment(ranking.ranking_scores(propagate(problem, config))) for problem, _ in folds)
     return float(np.mean([mean_ranking(one, held)["mrr"] for one, (_, held) in zip(ranked, folds, strict=True)]))
 
 

@@ -25,8 +25,8 @@ def child(nodes: int) -> None:
     from kedge.alignment import SparseAlignment
     from kedge.config import EvidenceConfig
     from kedge.evaluation import metrics as evaluate
-    from kedge.evidence.form import ranking_scores
     from kedge.evidence.propagate import propagate
+    from kedge.evidence.ranking import ranking_scores
     from kedge.synth import planted
     from kedge.types import Network, Problem
 

@@ -24,7 +24,7 @@ from shared_pairs import ROOT, load, mean_ranking
 
 from kedge.config import resolve
 from kedge.context.run_context import RunContext
-from kedge.embedding.both import embed_both
+from kedge.embedding.network import embed_both
 from kedge.methods import METHODS
 from kedge.types import Alignment, Problem
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from mgcn_step import make_part
 
+from kedge.context import reuse_freed_memory
 from kedge.experiments.forward import time_models
-from kedge.linalg.memory import reuse_freed_memory
 
 
 def measure_size(n: int, d: int, rounds: int) -> dict[str, float]:

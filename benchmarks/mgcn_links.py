@@ -26,7 +26,7 @@ import numpy as np
 
 from kedge.config import BaselineConfig, Config, resolve
 from kedge.ingest import read_network
-from kedge.linalg.rows import unit_rows
+from kedge.linalg.sparse import unit_rows
 from kedge.methods.shared.skip_gram import walk_vectors
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs

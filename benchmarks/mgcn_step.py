@@ -27,9 +27,8 @@ from scipy.sparse import csr_array
 from torch.nn.functional import normalize
 
 from kedge.config import MgcnConfig, resolve
-from kedge.context.usage import peak_mb, resident_mb
+from kedge.context.machine import peak_mb, resident_mb, reuse_freed_memory
 from kedge.hypergraph import build_hypergraph
-from kedge.linalg.memory import reuse_freed_memory
 from kedge.linalg.spmm import Sparse
 from kedge.mgcn.adam import Adam
 from kedge.mgcn.edge_dropout import draw_kept

@@ -19,8 +19,8 @@ from kedge.alignment import VectorAlignment
 from kedge.config import resolve
 from kedge.evaluation import metrics as evaluate
 from kedge.methods import METHODS
+from kedge.similarity.align import rerank
 from kedge.similarity.candidates import free_candidates
-from kedge.similarity.rerank import rerank
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from measuring import measure
 
 from kedge.config import Config, ReadConfig, resolve
 from kedge.context.run_context import MemoryCache, RunContext
-from kedge.embedding.both import embed_both
+from kedge.embedding.network import embed_both
 from kedge.embedding.sketch import concatenate_sketch, sketch_network
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network

@@ -21,10 +21,11 @@ from shared_pairs import ROOT, load, mean_ranking
 from kedge.alignment import SparseAlignment
 from kedge.config import Config, resolve
 from kedge.context.run_context import MemoryCache, RunContext
-from kedge.embedding.both import embed_both
+from kedge.embedding.network import embed_both
 from kedge.embedding.sketch import concatenate_sketch, sketch_both
-from kedge.evidence.form import FORMS, ranking_scores
+from kedge.evidence.forms import FORMS
 from kedge.evidence.prior import certain_pairs, near_pairs, prior_of
+from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
 from kedge.similarity.align import align_vectors
 from kedge.types import FloatArray, Problem

@@ -22,8 +22,7 @@ from shared_pairs import ROOT, load, mean_ranking
 
 from kedge import synth
 from kedge.config import Config, resolve
-from kedge.context.progress import Silent
-from kedge.context.run_context import MemoryCache, RunContext
+from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.ingest import read_network
 from kedge.methods import METHODS
 from kedge.types import IntArray, Problem

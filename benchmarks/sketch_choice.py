@@ -17,7 +17,7 @@ from shared_pairs import ROOT
 
 from kedge.config import ReadConfig, resolve
 from kedge.context.run_context import RunContext
-from kedge.embedding.both import embed_both
+from kedge.embedding.network import embed_both
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
 from kedge.similarity.align import project_vectors

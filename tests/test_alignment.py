@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.evaluation.metrics import ranks
-from kedge.linalg.rows import top_of_rows
+from kedge.linalg.sparse import top_of_rows
 
 
 def dense_rank(scores: np.ndarray, u: int, v: int) -> float:

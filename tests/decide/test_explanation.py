@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kedge.decide.explanation import PairEvidence, as_dict, as_text, explain
-from kedge.evidence.propagate import Term
+from kedge.evidence.model import Term
 from kedge.types import Matches, Network, Problem
 
 TERMS = [Term(1, 1, 1.0, 2.5), Term(2, 2, 0.5, 0.5), Term(3, -1, 0.9, -0.75), Term(-1, 3, 0.4, -0.25)]

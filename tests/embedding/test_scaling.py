@@ -20,8 +20,7 @@ from graphs import communities
 from ports import free_port
 
 from kedge.config import resolve
-from kedge.context.progress import Silent
-from kedge.context.run_context import CacheEntry, MemoryCache, RunContext
+from kedge.context.run_context import CacheEntry, MemoryCache, RunContext, Silent
 from kedge.embedding.network import embed_network, embed_networks
 from kedge.embedding.plan import Source
 from kedge.errors import KedgeError

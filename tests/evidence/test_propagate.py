@@ -11,13 +11,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from evidence_problems import SMALL, dense, planted
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from kedge.config import Config, EvidenceConfig
 from kedge.evaluation import metrics as evaluate
-from kedge.evidence.dense import propagate_dense
-from kedge.evidence.form import FORMS, choose, ranking_scores
-from kedge.evidence.propagate import Evidence, propagate, terms
+from kedge.evidence import propagate as module
+from kedge.evidence.forms import FORMS
+from kedge.evidence.model import terms
+from kedge.evidence.propagate import anchored_neighbours, nearby_order, propagate, renumber, reorder, schedule
+from kedge.evidence.ranking import ranking_scores
 from kedge.methods.evidence import align
 from kedge.types import Network, Problem
 
@@ -57,16 +61,6 @@ def test_a_prior_proposes_no_anchored_account() -> None:
     log_odds = propagate(problem, SMALL, prior).log_odds.tocoo()
     assert b not in log_odds.col
     assert a not in log_odds.row
-
-
-def test_the_dense_form_starts_from_the_oracles_log_odds() -> None:
-    problem, _ = planted(seed=5)
-    got = propagate_dense(problem, EvidenceConfig(keep=1000))
-    want = oracle.log_odds(problem, got.support.toarray())
-    rows, columns = got.log_odds.nonzero()
-    np.testing.assert_allclose(got.log_odds.toarray()[rows, columns], want[rows, columns], atol=2e-3)
-    sums = got.beliefs.toarray()[np.setdiff1d(np.arange(40), problem.anchors[:, 0])].sum(axis=1)
-    np.testing.assert_allclose(sums, 1, atol=0.2)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -223,7 +217,7 @@ def test_where_beliefs_are_one_to_one_the_assignment_overrules_close_rivals_alon
 
 
 def test_large_problems_are_assigned_greedily_one_to_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kedge.evidence.beliefs._OPTIMAL", 0)
+    monkeypatch.setattr("kedge.evidence.propagate._OPTIMAL", 0)
     problem, _ = planted(seed=1)
     evidence = propagate(problem, SMALL)
     rows = np.repeat(np.arange(40), np.diff(evidence.log_odds.indptr))[evidence.assigned]
@@ -238,36 +232,6 @@ def test_a_rejected_pair_is_no_candidate(form: str) -> None:
     ruled_out = Problem(problem.left, problem.right, problem.anchors, test[:3])
     L = dense(FORMS[form](ruled_out, SMALL))
     assert np.isneginf(L[tuple(test[:3].T)]).all()
-
-
-def test_the_choice_needs_enough_anchors_and_small_networks() -> None:
-    problem, _ = planted(n=100, anchors=40)
-    assert choose(problem, EvidenceConfig(), 0) == "sparse"
-    problem, _ = planted(n=150, anchors=90)
-    assert choose(problem, EvidenceConfig(dense_cells=100), 0) == "sparse"
-    assert choose(problem, EvidenceConfig(), 0) in FORMS
-
-
-@pytest.mark.parametrize(
-    ("dense", "runs", "form"), [(0.9, 2, "dense"), (0.1, 2, "sparse"), (0.5, 6, "sparse"), (0.52, 6, "dense")]
-)
-def test_the_choice_asks_no_more_anchors_than_it_takes(
-    monkeypatch: pytest.MonkeyPatch, dense: float, runs: int, form: str
-) -> None:
-    """Held-back anchors have reciprocal ranks of `dense` by the dense form and of 0.5 by the sparse one, give or take
-    0.3."""
-    problem, _ = planted(n=100, anchors=90, seed=3)
-    tried = []
-
-    def ranks(scores: Evidence, held: np.ndarray) -> np.ndarray:
-        tried.append(scores)
-        alternating = np.resize([0.3, -0.3], len(held))
-        return dense + alternating if scores.balanced else np.full(len(held), 0.5)
-
-    monkeypatch.setattr("kedge.evidence.form.ranking_scores", lambda evidence: evidence)
-    monkeypatch.setattr("kedge.evidence.form.reciprocal_ranks", ranks)
-    assert choose(problem, EvidenceConfig(), 0) == form
-    assert len(tried) == runs
 
 
 @pytest.mark.data
@@ -296,3 +260,82 @@ def test_floors_on_research_networks(name: str, hits1: float, mrr: float) -> Non
     result = evaluate.ranking(align(Problem(*networks, find(train)), Config(), 0), find(test))
     assert result["hits1"] > hits1
     assert result["mrr"] > mrr
+
+
+def test_a_renumbered_problem_is_the_same_one() -> None:
+    problem, _ = planted(n=40, anchors=10, seed=1)
+    problem = Problem(problem.left, problem.right, problem.anchors, np.array([(0, 3), (5, 7)]))
+    rng = np.random.default_rng(0)
+    left, right = rng.permutation(40), rng.permutation(40)
+    moved = renumber(problem, left, right)
+    for before, after, order in ((problem.left, moved.left, left), (problem.right, moved.right, right)):
+        np.testing.assert_array_equal(after.adjacency.toarray(), before.adjacency.toarray()[np.ix_(order, order)])
+        assert [after.name(i) for i in range(40)] == [before.name(i) for i in order]
+    for before, after in ((problem.anchors, moved.anchors), (problem.rejected, moved.rejected)):
+        np.testing.assert_array_equal(np.column_stack([left[after[:, 0]], right[after[:, 1]]]), before)
+
+
+def test_reordered_entries_say_where_they_came_from() -> None:
+    matrix = csr_array(np.array([[0, 2.0, 0, 5], [7, 0, 1, 0], [0, 0, 0, 3]]))
+    rows, columns = np.array([2, 0, 1]), np.array([3, 1, 0, 2])
+    moved, entries = reorder(matrix, rows, columns)
+    np.testing.assert_array_equal(moved.toarray(), matrix.toarray()[np.ix_(rows, columns)])
+    np.testing.assert_array_equal(moved.data, matrix.data[entries])
+    assert moved.has_sorted_indices
+
+
+def test_a_shuffled_path_gets_its_neighbours_together_again() -> None:
+    turn = np.random.default_rng(0).permutation(200)
+    order = nearby_order(Network.from_edges([(turn[i], turn[i + 1]) for i in range(199)], 200))
+    assert sorted(order.tolist()) == list(range(200))
+    place = np.argsort(order)
+    assert all(abs(place[turn[i]] - place[turn[i + 1]]) == 1 for i in range(199))
+
+
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_the_order_of_work_changes_no_evidence(monkeypatch: pytest.MonkeyPatch, with_prior: bool) -> None:
+    problem, _ = planted(n=60, anchors=15, seed=4)
+    prior = csr_array(([2.5, 4.0], ([1, 5], [1, 5])), shape=(60, 60)) if with_prior else None
+    plain = propagate(problem, SMALL, prior)
+    monkeypatch.setattr(module, "_CACHED", 0)
+    spared = propagate(problem, SMALL, prior)
+    for name in ("log_odds", "support", "beliefs"):
+        one, two = (getattr(evidence, name).toarray() for evidence in (plain, spared))
+        np.testing.assert_allclose(two, one, rtol=1e-4, atol=1e-4)
+    for one, two in ((plain, spared), (spared, plain)):
+        chosen = csr_array((one.assigned.astype(float), one.log_odds.indices, one.log_odds.indptr), shape=(60, 60))
+        assert chosen.multiply(two.log_odds).sum() == pytest.approx(one.log_odds.data[one.assigned].sum(), rel=1e-4)
+    u, v = (int(i) for i in np.argwhere(plain.beliefs.toarray() > 0.3)[0])
+    told = [sum(term.weight for term in terms(problem, evidence, u, v)) for evidence in (plain, spared)]
+    assert told[1] == pytest.approx(told[0], rel=1e-4)
+
+
+def ring(n: int, anchors: int) -> Problem:
+    """Two rings of n accounts, the first `anchors` of them matched."""
+    network = Network.from_edges([(i, (i + 1) % n) for i in range(n)], n)
+    return Problem(network, network, [(i, i) for i in range(anchors)])
+
+
+def test_reach_counts_anchored_neighbours_on_the_poorer_side() -> None:
+    star = Network.from_edges([(0, i) for i in range(1, 5)], 5)
+    pair = Network.from_edges([(0, 1)], 2)
+    # The hub alone is anchored: four of five accounts of the star know it, one of two of the pair.
+    assert anchored_neighbours(Problem(star, pair, [(0, 0)])) == pytest.approx(0.5)
+    assert anchored_neighbours(ring(10, 10)) == pytest.approx(2.0)
+
+
+def test_more_anchors_mean_fewer_rounds() -> None:
+    rounds = [len(schedule(ring(20, count), 15, 3, 4.0, 1.0)) for count in (0, 1, 10, 15, 20)]
+    assert rounds == [15, 15, 15, 10, 8]
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.floats(1.0, 8.0), st.floats(0.2, 1.0))
+def test_cools_to_the_last_temperature_and_stays_there(most: int, least: int, first: float, last: float) -> None:
+    rounds = schedule(ring(12, 9), most, least, first, last)
+    heats = [one.temperature for one in rounds]
+    assert min(least, most) <= len(rounds) <= most
+    assert heats == sorted(heats, reverse=True)
+    assert heats[-1] == pytest.approx(last) or len(rounds) == 1
+    kept = np.array([one.kept for one in rounds])
+    assert kept[0] == 0
+    assert (np.diff(kept) >= 0).all(), "once beliefs are damped they stay damped"

@@ -10,12 +10,11 @@ import pytest
 from kedge_problems import QUICK, few_common_edges, planted
 
 from kedge.config import PairingConfig, resolve
-from kedge.context.progress import Silent
-from kedge.context.run_context import RunContext
+from kedge.context.run_context import RunContext, Silent
 from kedge.errors import KedgeError
-from kedge.evidence import refinement as together
+from kedge.evidence import prior as together
 from kedge.evidence import settings
-from kedge.evidence.mixture import Choices
+from kedge.evidence.ranking import Choices
 from kedge.evidence.settings import refinements_at_most
 from kedge.methods import METHODS
 from kedge.methods import kedge as method

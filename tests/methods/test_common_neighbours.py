@@ -13,7 +13,7 @@ import kedge.methods.common_neighbours as module
 from kedge.config import Config
 from kedge.context.run_context import RunContext
 from kedge.methods import METHODS
-from kedge.methods.shared.witnesses import product_blocks
+from kedge.methods.shared.pairs import product_blocks
 from kedge.types import Network, Problem
 
 

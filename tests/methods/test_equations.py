@@ -15,10 +15,9 @@ from kedge.linalg.sparse import symmetric_walk
 from kedge.methods import METHODS, final, isorank, netalign, pale, regal
 from kedge.methods.autoencoder import gravity_logits
 from kedge.methods.mah import hyperedges
-from kedge.methods.shared.merged import merge
-from kedge.methods.shared.ranked import keep_best
+from kedge.methods.shared.embedded import merge
+from kedge.methods.shared.pairs import keep_best, rank_by_witnesses
 from kedge.methods.shared.spread import seed_scores, spread
-from kedge.methods.shared.witnesses import rank_by_witnesses
 from kedge.methods.user_matching import link
 from kedge.types import Network, Problem
 

@@ -20,11 +20,12 @@ from kedge.embedding import network
 from kedge.embedding import sketch as sketches
 from kedge.evaluation import metrics as evaluate
 from kedge.evidence import prior
-from kedge.evidence import refinement as together
+from kedge.evidence import prior as together
 from kedge.evidence import settings as evidence_settings
-from kedge.evidence.form import ranking_scores, reciprocal_ranks
+from kedge.evidence.forms import reciprocal_ranks
 from kedge.evidence.prior import certain_pairs, near_pairs
 from kedge.evidence.propagate import propagate
+from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
 from kedge.methods import kedge as method
 from kedge.probability.pair_rule import fit_pair_rule

@@ -12,9 +12,9 @@ from graphs import communities, random_hypergraph, random_network, relabel
 from scipy.sparse import csr_array
 
 from kedge.config import HypergraphConfig, MgcnConfig
+from kedge.context import reuse_freed_memory
 from kedge.errors import KedgeError
 from kedge.hypergraph import BUILDERS, unite
-from kedge.linalg.memory import reuse_freed_memory
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.mgcn.fusion import blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
 from kedge.mgcn.layers import convolve, convolve_hypergraph, factor_theta, normalise_adjacency, overlay

@@ -15,9 +15,8 @@ from kedge.config import Config
 from kedge.evaluation.metrics import balanced_pairs, calibration_error, macro
 from kedge.probability import calibration as module
 from kedge.probability.calibration import Calibrator, Fold, best_logits, calibrate, fit_folds, hold_outs
-from kedge.probability.candidates import Shortlist, shortlist
-from kedge.probability.counterpart import estimate_counterpart
-from kedge.probability.signals import margins, scale_of, signals
+from kedge.probability.candidates import Shortlist, margins, scale_of, shortlist, signals
+from kedge.probability.model import estimate_counterpart
 from kedge.types import Problem
 
 

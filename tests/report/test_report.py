@@ -21,8 +21,7 @@ from report_runs import PARTS, TRAINING, make_contents, without_rows, write_cont
 from kedge.cli.chromium import find_chromium
 from kedge.decide.decisions import thresholds
 from kedge.evaluation import metrics as evaluate
-from kedge.evaluation.breakdowns import OUTCOMES, breakdown, by_degree, made_and_right, reliability
-from kedge.evaluation.communities import find_communities
+from kedge.evaluation.breakdowns import OUTCOMES, breakdown, by_degree, find_communities, made_and_right, reliability
 from kedge.pipeline import load_outcome, measure
 from kedge.report import build_report, report_figures, standalone_svg
 from kedge.report.axes import root_ticks

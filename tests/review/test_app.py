@@ -14,7 +14,7 @@ import schemathesis
 from reviewing import HOSTILE, Browser, open_log, small_run
 from scipy.sparse import csr_array
 
-from kedge.evidence.propagate import terms
+from kedge.evidence.model import terms
 from kedge.review.app import PAGES
 from kedge.review.data import ReviewData
 from kedge.review.openapi import document

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kedge.context.threads import one_blas_thread
+from kedge.context.machine import one_blas_thread
 from kedge.similarity import candidates
 from kedge.similarity.candidates import each_once, nearest_pairs
 

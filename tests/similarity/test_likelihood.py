@@ -8,8 +8,7 @@ import pytest
 from kedge.alignment import VectorAlignment
 from kedge.linalg.logistic import fit_logistic
 from kedge.similarity.candidates import nearest_pairs
-from kedge.similarity.folds import ValidationFold
-from kedge.similarity.likelihood import Similarity, _rivals, fit_similarity, local_scales
+from kedge.similarity.likelihood import Similarity, ValidationFold, _rivals, fit_similarity, local_scales
 
 
 def crowd(n: int, noise: float, seed: int = 0, dimensions: int = 6) -> tuple[VectorAlignment, np.ndarray]:

@@ -10,9 +10,8 @@ import oracle
 import pytest
 
 from kedge.config import PairingConfig
-from kedge.similarity.folds import ValidationFold
-from kedge.similarity.pair_network import Form, PairNetwork, features
-from kedge.similarity.pair_training import draw_examples, fit_pair_network
+from kedge.similarity.likelihood import ValidationFold
+from kedge.similarity.pair_network import Form, PairNetwork, draw_examples, features, fit_pair_network
 
 FORMS: tuple[Form, ...] = ("concat", "interaction")
 NONE = np.empty((0, 2), np.int64)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kedge.evidence.degree_prior import fit_degree_prior
+from kedge.evidence.model import fit_degree_prior
 from kedge.types import Problem
 
 

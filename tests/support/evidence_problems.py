@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kedge.config import EvidenceConfig
-from kedge.evidence.propagate import Evidence
+from kedge.evidence.model import Evidence
 from kedge.types import Network, Problem
 
 SMALL = EvidenceConfig(rounds=6, least_rounds=6, candidates=1000, keep=1000)

@@ -12,9 +12,9 @@ from kedge.config import Config
 from kedge.decide.decisions import choose_threshold, threshold_grid
 from kedge.evaluation.breakdowns import breakdown
 from kedge.probability.calibration import Calibrator
-from kedge.probability.counterpart import Counterpart
+from kedge.probability.candidates import Scale
+from kedge.probability.model import Counterpart
 from kedge.probability.pair_rule import PairRule
-from kedge.probability.signals import Scale
 from kedge.store import ARRAYS, JSON, NETWORK, TABLE, Contents, to_plain
 from kedge.store.manifest import FORMAT
 from kedge.types import Matches, Network, Problem

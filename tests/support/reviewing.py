@@ -11,8 +11,8 @@ import numpy as np
 
 from kedge.config import Config
 from kedge.decide.decisions import decide
-from kedge.evidence.alignment import rank_candidates
 from kedge.evidence.propagate import propagate
+from kedge.evidence.ranking import rank_candidates
 from kedge.probability.calibration import calibrate
 from kedge.review.app import create_app
 from kedge.review.data import ReviewData, from_solution

@@ -1,8 +1,19 @@
 """Decisions of reviewers: replay of the log, agreement, and what the next match learns from them."""
 
-from kedge.answers.agreement import Agreement, agreement
 from kedge.answers.learn import Learned, learn
-from kedge.answers.replay import PURGE, UNDO, VERDICTS, Contradiction, Entry, Pair, Resolved, State, replay
+from kedge.answers.replay import (
+    PURGE,
+    UNDO,
+    VERDICTS,
+    Agreement,
+    Contradiction,
+    Entry,
+    Pair,
+    Resolved,
+    State,
+    agreement,
+    replay,
+)
 
 __all__ = [
     "PURGE",

@@ -1,13 +1,20 @@
-"""What every stage may use while it works: progress, threads, and a cache of finished pieces."""
+"""What every stage may use while it works: cache, progress, threads, resource usage, extras."""
 
-from kedge.context.keys import digest
-from kedge.context.progress import Progress, Silent
-from kedge.context.run_context import Cache, CacheEntry, RunContext, get_or_make
-from kedge.context.seeds import spawn_seeds
-from kedge.context.threads import one_blas_thread, one_thread
-from kedge.context.usage import cores, cpu_seconds, memory, peak_mb, resident_mb
+from kedge.context.extras import EXTRAS, missing_libraries, need_extra
+from kedge.context.machine import (
+    cores,
+    cpu_seconds,
+    memory,
+    one_blas_thread,
+    one_thread,
+    peak_mb,
+    resident_mb,
+    reuse_freed_memory,
+)
+from kedge.context.run_context import Cache, CacheEntry, Progress, RunContext, Silent, digest, get_or_make, spawn_seeds
 
 __all__ = [
+    "EXTRAS",
     "Cache",
     "CacheEntry",
     "Progress",
@@ -18,9 +25,12 @@ __all__ = [
     "digest",
     "get_or_make",
     "memory",
+    "missing_libraries",
+    "need_extra",
     "one_blas_thread",
     "one_thread",
     "peak_mb",
     "resident_mb",
+    "reuse_freed_memory",
     "spawn_seeds",
 ]

@@ -6,13 +6,71 @@ anchors and the next match after a review find it.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from importlib import metadata
+from typing import Any, Final, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
-from kedge.context.progress import Progress, Silent
+from kedge import __version__
+
+
+class Progress(Protocol):
+    """Receives the progress of a command."""
+
+    def note(self, text: str) -> None:
+        """A line for the user."""
+        ...
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """A stage begins, or was found finished."""
+        ...
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """The stage has come this far."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def note(self, text: str) -> None:
+        """Nothing."""
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """Nothing."""
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """Nothing."""
+
+
+_LIBRARIES: Final = ("numpy", "torch")  # another version of these may round differently
+
+
+def digest(settings: Any, *arrays: NDArray[Any]) -> str:
+    """A key that two entries of work share only if all that they depend on is the same."""
+    versions = [__version__, *map(_version, _LIBRARIES)]
+    sha = hashlib.sha256(json.dumps([versions, settings], sort_keys=True).encode())
+    for array in arrays:
+        sha.update(f"{array.dtype.str}{array.shape}".encode())
+        sha.update(np.ascontiguousarray(array).data)
+    return sha.hexdigest()[:32]
+
+
+def _version(library: str) -> str:
+    try:
+        return metadata.version(library)
+    except metadata.PackageNotFoundError:  # a sketch needs no torch
+        return ""
+
+
+def spawn_seeds(seed: int, count: int = 3) -> list[int]:
+    """`count` independent seeds; by default of the left network, of the right one, and of what follows."""
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(count)]
 
 
 @dataclass(frozen=True)

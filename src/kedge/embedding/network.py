@@ -15,14 +15,13 @@ from typing import Any
 import numpy as np
 
 from kedge.config import Config
-from kedge.context import Cache, CacheEntry, Progress, RunContext
-from kedge.context.extras import need_extra
+from kedge.context import Cache, CacheEntry, Progress, RunContext, need_extra, spawn_seeds
 from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train_part
 from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
 from kedge.embedding.sketch import concatenate_sketch
 from kedge.engine import make_engine, refuse_too_large
 from kedge.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
-from kedge.types import FloatArray, KedgeError, Parts
+from kedge.types import FloatArray, KedgeError, Parts, Problem
 
 
 @dataclass(frozen=True)
@@ -190,3 +189,33 @@ def _hyperedge_warnings(plan: Plan, fits: Sequence[PartFit]) -> Iterator[str]:
         for job, fit in zip(plan.jobs, fits, strict=True):
             if fit.hyperedges and fit.hyperedges["warning"]:
                 yield f"{job.name}: {fit.hyperedges['warning']}"
+
+
+def train_for_matching(config: Config) -> Config:
+    """The configuration with `mgcn.stop = auto` resolved to all edges and all steps.
+
+    Held-out edges are predicted well from communities alone, after few steps; a partner is found by what distinguishes
+    an account within its community, which is learnt later (docs/decisions/0019).
+    """
+    if config.mgcn.stop != "auto":
+        return config
+    return config.model_copy(update={"mgcn": config.mgcn.model_copy(update={"stop": "never"})})
+
+
+def embed_both(problem: Problem, config: Config, seed: int, context: RunContext | None) -> tuple[NetworkVectors, ...]:
+    """Vectors of the left and of the right network; the same seed and settings give the same from the cache."""
+    return embed_networks(sources(problem, seed), train_for_matching(config), context)
+
+
+def recall_both(problem: Problem, config: Config, seed: int, cache: Cache) -> tuple[NetworkVectors, ...] | None:
+    """The same from the cache alone; None where it does not have both."""
+    return recall_networks(sources(problem, seed), train_for_matching(config), cache)
+
+
+def sources(problem: Problem, seed: int) -> list[Source]:
+    """The left and the right network to embed, each with its own seed."""
+    named = ((problem.left, "the left network"), (problem.right, "the right network"))
+    return [
+        Source(network, problem.anchors[:, side], spawn_seeds(seed)[side], name, problem.hypergraphs[side])
+        for side, (network, name) in enumerate(named)
+    ]

@@ -1,10 +1,9 @@
 """Evidence propagation, kedge's own algorithm: rounds, kernels, beliefs, the dense form, and its settings."""
 
-from kedge.evidence.alignment import rank_candidates, recall
-from kedge.evidence.form import FORMS
-from kedge.evidence.mixture import COLUMNS, mix
-from kedge.evidence.propagate import Evidence, Term, terms
-from kedge.evidence.refinement import refine, signals_of_candidates
+from kedge.evidence.forms import FORMS
+from kedge.evidence.model import Evidence, Term, recall, terms
+from kedge.evidence.prior import refine, signals_of_candidates
+from kedge.evidence.ranking import COLUMNS, mix, rank_candidates
 from kedge.evidence.settings import choose_form, choose_settings, refinements_at_most, with_vectors
 
 __all__ = [

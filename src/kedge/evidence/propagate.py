@@ -9,8 +9,21 @@ x = d_u d_a / 2m_1 and q(v, b) likewise, beliefs P(a, b) (anchors: 1), rho(a) = 
 
 A term is the log of the mean likelihood ratio over where a neighbour's partner may be, with ratio 1 for "nowhere": an
 uncertain neighbour counts little, whatever it misses. Averaging the two views counts a common edge once by the
-geometric mean of its two ratios, and each missing edge half. Temperature falls from round to round (schedule.py), so
-that early rounds, which have only the evidence of the anchors, do not decide what later rounds estimate better.
+geometric mean of its two ratios, and each missing edge half. Beliefs are a two-sided softmax of L with room for "no
+counterpart".
+
+Temperature falls from round to round, so that early rounds, which have only the evidence of the anchors, do not decide
+what later rounds estimate better. With κ the anchored neighbours that an account has in the mean (the smaller of the
+two networks' means):
+
+    rounds       R = most / κ, at least `least` and at most `most`
+    temperature  T(r) = T_last (T_first / T_last)^(1 - r / (R - C)) for r < R - C, then T_last;  C = R / 3
+    beliefs      P(r) = the beliefs of round r, for r < R - C - 2, then half of it and half of P(r - 1)
+
+An account with several anchored neighbours has its evidence in the first rounds, so more rounds only give errors time
+to confirm each other. All accounts are updated at once, so two rivals can alternate for ever; at the last, lowest
+temperature, halving each change ends that. Earlier it would only slow propagation. `benchmarks/evidence_choice.py`
+compares this with other schedules on validation anchors.
 """
 
 from __future__ import annotations
@@ -18,73 +31,120 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from kedge.alignment import VectorAlignment
 from kedge.config import EvidenceConfig
-from kedge.evidence.beliefs import matched, two_sided
-from kedge.evidence.degree_prior import DegreePrior, fit_degree_prior
-from kedge.evidence.kernels import LEAST_RATIO
-from kedge.evidence.locality import nearby_order, renumber, reorder
+from kedge.evidence.kernels import grouped_softmax
+from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.round import Model, one_round
-from kedge.evidence.schedule import schedule
-from kedge.linalg import row_index, with_data
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.linalg import row_index, with_data, without_entries
+from kedge.linalg.assign import How, assign
+from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
+
+
+def nearby_order(network: Network) -> IntArray:
+    """The accounts, each near its neighbours, [n]."""
+    return np.asarray(reverse_cuthill_mckee(csr_matrix(network.adjacency), symmetric_mode=True), np.int64)
+
+
+def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
+    """The same problem with account left[i] as number i, and right[j] as number j.
+
+    Hyperedges of the user's own are left out: evidence has no use for them.
+    """
+    places = np.argsort(left), np.argsort(right)
+
+    def moved(pairs: IntArray) -> IntArray:
+        return np.column_stack([place[column] for place, column in zip(places, pairs.T, strict=True)])
+
+    near, far = (
+        Network(reorder(network.adjacency, order, order)[0], network.ids.take(order))
+        for network, order in ((problem.left, left), (problem.right, right))
+    )
+    return replace(
+        problem,
+        left=near,
+        right=far,
+        anchors=moved(problem.anchors),
+        rejected=moved(problem.rejected),
+        hypergraphs=(None, None),
+    )
+
+
+def reorder(matrix: csr_array, rows: IntArray, columns: IntArray) -> tuple[csr_array, IntArray]:
+    """matrix[rows][:, columns] with sorted rows, and the stored entry of `matrix` that each of its entries was."""
+    place = np.argsort(columns)
+    taken = with_data(matrix, np.arange(matrix.nnz))[rows]
+    entries = csr_array((taken.data, place[taken.indices], taken.indptr), matrix.shape)
+    entries.sort_indices()
+    return with_data(entries, matrix.data[entries.data]), entries.data
+
+
+_DAMPING = 0.5
+
+
+@dataclass(frozen=True)
+class Round:
+    """Temperature of a round, and the share of the beliefs before it that its own are mixed with."""
+
+    temperature: float
+    kept: float
+
+
+def anchored_neighbours(problem: Problem) -> float:
+    """κ: how many anchored neighbours an account has in the mean, on the side where it has fewer."""
+    sides = zip((problem.left, problem.right), problem.anchors.T, strict=True)
+    return min(float(network.degrees[anchored].sum()) / max(network.n, 1) for network, anchored in sides)
+
+
+def schedule(problem: Problem, most: int, least: int, first: float, last: float) -> tuple[Round, ...]:
+    """The rounds of a problem, from temperature `first` to `last`."""
+    reach = anchored_neighbours(problem)
+    rounds = int(np.clip(np.ceil(most / max(reach, 1.0)), min(least, most), most))
+    cold = rounds - round(rounds / 3)
+    return tuple(
+        Round(
+            temperature=last * (first / last) ** max(1 - place / max(cold, 1), 0),
+            kept=_DAMPING if place and place >= cold - 2 else 0.0,
+        )
+        for place in range(rounds)
+    )
+
+
+# Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
+# seven (integers, where most gains tie); its cost grows faster than linearly.
+_OPTIMAL = 1_000_000
+
+
+def two_sided(L: csr_array, temperature: float) -> FloatArray:
+    """P = sqrt(softmax over v of L/T, n_2 more at 0, × softmax over u of L/T, n_1 more at 0), per stored entry."""
+    n_left, n_right = L.shape
+    scaled = L.data / temperature
+    forth = grouped_softmax(scaled, row_index(L), n_left, n_right)
+    back = grouped_softmax(scaled, L.indices.astype(np.int64, copy=False), n_right, n_left)
+    return np.asarray(np.sqrt(forth * back))
+
+
+def matched(L: csr_array) -> BoolArray:
+    """Which stored entries the best one-to-one assignment takes.
+
+    First among entries above 0, where no counterpart is worth 0; then the accounts still free among the rest, since a
+    weak partner is better than none in a ranking and must not displace a strong one. Beyond `_OPTIMAL` entries the best
+    ones are taken greedily.
+    """
+    how: How = "optimal" if L.nnz <= _OPTIMAL else "greedy"
+    strong = assign(L, how)
+    rest = without_entries(L, strong[:, 0], strong[:, 1])
+    weak = assign(with_data(rest, rest.data - rest.data.min(initial=0.0) + 1.0), how)
+    partner = np.full(L.shape[0], -1, np.int64)
+    for pairs in (strong, weak):
+        partner[pairs[:, 0]] = pairs[:, 1]
+    return np.asarray(partner[row_index(L)] == L.indices)
+
 
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
-
-
-@dataclass(frozen=True)
-class Term:
-    """What one matched neighbour pair (a, b) adds to L(u, v); -1 stands for no account: a miss or the prior."""
-
-    a: int
-    b: int
-    belief: float
-    weight: float
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Log-odds of candidate pairs, the beliefs they stand on, and how the rounds went.
-
-    `log_odds` n_1 × n_2 sparse; `support` the beliefs that entered the last round, so that `terms` adds up to
-    `log_odds`; `beliefs` what follows from them, in the same entries; `assigned` marks the entries in the best
-    one-to-one assignment; `trace` the mean change of belief per round; `prior` the log-odds from elsewhere, if any;
-    `mixed` what takes the place of the log-odds in the order of candidates, if anything does (mixture.py); `vectors`
-    the vectors in one space that the prior is from; `balanced` whether an account's beliefs sum to 1, on both sides, so
-    that they are one-to-one already.
-    """
-
-    log_odds: csr_array
-    support: csr_array
-    beliefs: csr_array
-    assigned: NDArray[np.bool_]
-    degree_prior: DegreePrior
-    s: float
-    t: float
-    rounds: int
-    trace: tuple[float, ...]
-    prior: csr_array | None = None
-    mixed: csr_array | None = None
-    vectors: VectorAlignment | None = None
-    balanced: bool = False
-
-
-def common_edges(problem: Problem) -> tuple[int, int, int]:
-    """Among the anchors: edges that both networks have, edges of the left one, edges of the right one."""
-    left, right = problem.anchors.T
-    on_left = problem.left.adjacency[left][:, left] != 0
-    on_right = problem.right.adjacency[right][:, right] != 0
-    return on_left.multiply(on_right).nnz // 2, on_left.nnz // 2, on_right.nnz // 2
-
-
-def edge_rates(problem: Problem) -> tuple[float, float]:
-    """(s, t) from the edges among the anchors, smoothed by one common edge in two."""
-    common, on_left, on_right = common_edges(problem)
-    return (common + 1) / (on_left + 2), (common + 1) / (on_right + 2)
 
 
 def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: float) -> csr_array:
@@ -124,7 +184,7 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
     """Repeat: send the evidence of the believed pairs to their neighbours, and renew the beliefs.
 
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence. Networks
-    that the cache does not hold are worked on in an order that spares it (locality.py); only between equals, where
+    that the cache does not hold are worked on in an order that spares it (`nearby_order`); only between equals, where
     numbers decide, does that change anything.
     """
     if problem.left.n + problem.right.n <= _CACHED:
@@ -166,49 +226,3 @@ def _propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = with_data(L, belief)
     return Evidence(L, support, beliefs, matched(L), degree_prior, s, t, len(rounds), tuple(trace), given)
-
-
-def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
-    """The terms that add up to L(u, v) without an outer prior: matched neighbours by weight, then misses.
-
-    A hit of `a` in several b is shared out by their parts of the mean likelihood ratio. A neighbour without a hit
-    is a miss, with -1 in the other place; the degree prior has -1 in both. Works for any pair,
-    also one that is no candidate.
-    """
-    weight: dict[tuple[int, int], float] = {}
-    belief: dict[tuple[int, int], float] = {}
-    views = (
-        (problem.left, problem.right, evidence.support, evidence.s, u, v, False),
-        (problem.right, problem.left, csr_array(evidence.support.T.tocsr()), evidence.t, v, u, True),
-    )
-    for near, far, P, hit, here, there, swapped in views:
-        neighbours = _row(near.adjacency, here)[0]
-        far_neighbours = set(_row(far.adjacency, there)[0].tolist())
-        ends = float(far.adjacency.nnz)
-        for a in neighbours.tolist():
-            partners, masses = _row(P, a)
-            rho = min(float(masses.sum()), 1.0)
-            parts = {}
-            for b, mass in zip(partners.tolist(), masses.tolist(), strict=True):
-                if b in far_neighbours:
-                    rarity = ends / (float(far.degrees[there]) * float(far.degrees[b]))
-                    ratio = max(hit * (1 + rarity), LEAST_RATIO)
-                    parts[b] = mass * (ratio - (1 - hit))
-                    belief[(b, a) if swapped else (a, b)] = mass
-            received = sum(parts.values())
-            total = 0.5 * float(np.log(1 - rho * hit + received))
-            if not parts and rho > 0:
-                pair = (-1, a) if swapped else (a, -1)
-                weight[pair] = weight.get(pair, 0.0) + total
-                belief[pair] = rho
-            for b, part in parts.items():
-                pair = (b, a) if swapped else (a, b)
-                weight[pair] = weight.get(pair, 0.0) + total * part / received
-    found = [Term(a, b, belief[a, b], weight[a, b]) for a, b in weight]
-    found.append(Term(-1, -1, 1.0, evidence.degree_prior.ratio(u, v)))
-    return sorted(found, key=lambda term: (-term.weight, term.a, term.b))
-
-
-def _row(matrix: csr_array, row: int) -> tuple[IntArray, FloatArray]:
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return matrix.indices[part], matrix.data[part]

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.evidence.degree_prior import DegreePrior
 from kedge.evidence.kernels import (
     Band,
     BestLists,
@@ -35,6 +34,7 @@ from kedge.evidence.kernels import (
     send_messages,
     unite,
 )
+from kedge.evidence.model import DegreePrior
 from kedge.linalg import pattern, row_index
 from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from kedge.config import Config, PairingConfig
 from kedge.context import RunContext
-from kedge.evidence.form import FORMS, choose, ranking_scores, unassigned_scores
-from kedge.evidence.mixture import Choices, fit_mixture, mix
-from kedge.evidence.propagate import common_edges
-from kedge.evidence.refinement import refine, signals_of_candidates, vectors_of
+from kedge.evidence.forms import FORMS, choose
+from kedge.evidence.model import common_edges
+from kedge.evidence.prior import refine, signals_of_candidates, vectors_of
+from kedge.evidence.ranking import Choices, fit_mixture, mix, ranking_scores, unassigned_scores
 from kedge.linalg import gains, reciprocal_ranks
 from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 

@@ -35,7 +35,7 @@ def measure_forward(task: Forward) -> Measured:
     """CPU seconds of 1,000 forward passes of each model, from the least of several single ones."""
     import torch
 
-    from kedge.linalg.memory import reuse_freed_memory
+    from kedge.context import reuse_freed_memory
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from kedge.types import FloatArray
 
@@ -13,6 +12,8 @@ def fit_logistic(
     columns: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray, prior: FloatArray, strength: float = 1.0
 ) -> FloatArray:
     """w minimising sum_i weight_i log(1 + exp(-sign_i columns_i · w)) + strength |w - prior|² / 2; columns [m, d]."""
+    from scipy.optimize import minimize  # takes longer to load than all else here
+
     sign = np.where(is_true, 1.0, -1.0)
 
     def loss(w: FloatArray) -> tuple[float, FloatArray]:

@@ -1,4 +1,4 @@
-"""Sparse matrices: the row of each entry, patterns, stored entries of pairs, normalised operators."""
+"""Sparse matrices and rows: patterns, stored entries of pairs, normalised operators, the best of each row, ranks."""
 
 from __future__ import annotations
 
@@ -72,3 +72,69 @@ def _inverse_power(matrix: csr_array, axis: int, power: float) -> FloatArray:
 def symmetric_walk(network: Network, dtype: Any = np.float32) -> csr_array:
     """D^-1/2 A D^-1/2 without weights; the row of an account without edges is empty."""
     return normalise(pattern(network.adjacency, dtype), 0.5, 0.5)
+
+
+def unit_rows(X: FloatArray) -> FloatArray:
+    """Each row of X divided by its length; a zero row stays zero."""
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    return X / np.where(lengths > 0, lengths, 1).astype(X.dtype)
+
+
+def top_of_rows(matrix: csr_array, k: int) -> tuple[IntArray, FloatArray]:
+    """The k largest stored entries of each row, largest first: columns and values, both [rows, k].
+
+    Equal values stand in the order of their columns; short rows end in -1 and -inf.
+    """
+    rows = row_index(matrix)
+    order = np.lexsort((matrix.indices, -matrix.data, rows))
+    place = np.arange(len(rows)) - matrix.indptr[rows]
+    kept = place < k
+    columns = np.full((matrix.shape[0], k), -1, np.int64)
+    values = np.full((matrix.shape[0], k), -np.inf, np.float32)
+    columns[rows[kept], place[kept]] = matrix.indices[order][kept]
+    values[rows[kept], place[kept]] = matrix.data[order][kept]
+    return columns, values
+
+
+def average_rank(above: IntArray, equal: IntArray) -> FloatArray:
+    """The rank from 1 below `above` others, ties with `equal` others averaged."""
+    ranks: FloatArray = 1 + above + equal / 2
+    return ranks
+
+
+def count_above(rows: csr_array, target: FloatArray) -> tuple[IntArray, IntArray]:
+    """How many stored entries of each row are above its `target` [rows], and how many equal it."""
+    row = row_index(rows)
+    above = np.bincount(row[rows.data > target[row]], minlength=len(target))
+    return above, np.bincount(row[rows.data == target[row]], minlength=len(target))
+
+
+def rank_in_rows(scores: FloatArray, own: FloatArray) -> FloatArray:
+    """The rank of `own` [m] among the scores of its row [m, k], of which it is one."""
+    target = own[:, None]
+    return average_rank((scores > target).sum(axis=1), (scores == target).sum(axis=1) - 1)
+
+
+def reciprocal_ranks(scores: csr_array, truth: IntArray) -> FloatArray:
+    """1 / rank of each true pair [m, 2] among the stored candidates, ties averaged, as a mean over the two directions;
+    0 if it is not stored."""
+    total = np.zeros(len(truth))
+    for matrix, pairs in ((scores, truth), (csr_array(scores.T.tocsr()), truth[:, ::-1])):
+        rows = matrix[pairs[:, 0]]
+        row = row_index(rows)
+        hit = rows.indices == pairs[row, 1]
+        target = np.full(len(truth), np.inf)
+        target[row[hit]] = rows.data[hit]
+        above, equal = count_above(rows, target)  # itself among the equal ones
+        total += np.where(np.isfinite(target), 0.5 / average_rank(above, equal - 1), 0)
+    return total
+
+
+def gains(tried: FloatArray, reached: FloatArray, errors: float = 1.0) -> bool:
+    """Whether the mean gain is larger than so many of its standard errors."""
+    return bool((tried - reached).mean() > errors * standard_error(tried - reached))
+
+
+def standard_error(values: FloatArray) -> float:
+    """The standard error of their mean."""
+    return float(values.std() / np.sqrt(len(values)))

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.context import Cache, RunContext, one_blas_thread
-from kedge.context.extras import need_extra
+from kedge.context import Cache, RunContext, need_extra, one_blas_thread
 from kedge.types import Alignment, KedgeError, Network, Problem
 
 __all__ = ["METHODS", "Method", "find_method"]

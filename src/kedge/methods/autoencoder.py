@@ -24,13 +24,11 @@ from torch import Tensor, nn
 
 from kedge.alignment import VectorAlignment
 from kedge.config import BaselineConfig, Config
-from kedge.context import RunContext
+from kedge.context import RunContext, reuse_freed_memory
 from kedge.embedding.plan import Source
-from kedge.linalg.memory import reuse_freed_memory
 from kedge.linalg.spmm import Sparse, spmm
+from kedge.methods.shared.descent import Reconstruction, fit
 from kedge.methods.shared.embedded import align_embedded
-from kedge.methods.shared.maps import fit
-from kedge.methods.shared.reconstruction import Reconstruction
 from kedge.mgcn.layers import normalise_adjacency
 from kedge.types import FloatArray, Problem
 

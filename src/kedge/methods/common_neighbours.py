@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.methods.shared.witnesses import best_from_both, best_of_product, near_linked
+from kedge.methods.shared.pairs import best_from_both, best_of_product, near_linked
 from kedge.types import IntArray, Network, Problem
 
 __all__ = ["align"]

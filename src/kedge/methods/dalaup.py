@@ -25,12 +25,10 @@ from torch.nn.functional import cosine_similarity
 
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
-from kedge.context import RunContext, spawn_seeds
-from kedge.linalg.memory import reuse_freed_memory
+from kedge.context import RunContext, reuse_freed_memory, spawn_seeds
 from kedge.linalg.spmm import Sparse, spmm
-from kedge.methods.shared.maps import fit
-from kedge.methods.shared.merged import merge
-from kedge.methods.shared.reconstruction import Reconstruction
+from kedge.methods.shared.descent import Reconstruction, fit
+from kedge.methods.shared.embedded import merge
 from kedge.mgcn.layers import normalise_adjacency
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem

@@ -21,7 +21,7 @@ from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
 from kedge.linalg import unit_rows
-from kedge.methods.shared.maps import fit, split_anchors, two_layers
+from kedge.methods.shared.descent import fit, split_anchors, two_layers
 from kedge.methods.shared.skip_gram import walk_both
 from kedge.similarity import align_mapped
 from kedge.types import FloatArray, Problem

@@ -22,10 +22,9 @@ from scipy.sparse import csr_array
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.context import RunContext
+from kedge.context import RunContext, reuse_freed_memory
 from kedge.linalg import pattern
-from kedge.linalg.memory import reuse_freed_memory
-from kedge.methods.shared.ranked import keep_best
+from kedge.methods.shared.pairs import keep_best
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 __all__ = ["align"]

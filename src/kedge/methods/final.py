@@ -14,10 +14,9 @@ import numpy as np
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.context import RunContext
+from kedge.context import RunContext, reuse_freed_memory
 from kedge.linalg import symmetric_walk
-from kedge.linalg.memory import reuse_freed_memory
-from kedge.methods.shared.ranked import keep_best
+from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.types import Problem
 

@@ -13,8 +13,7 @@ from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.embedding.plan import Source
-from kedge.methods.shared.edge_likelihood import edge_vectors, one_hyperedge
-from kedge.methods.shared.embedded import align_embedded
+from kedge.methods.shared.embedded import align_embedded, edge_vectors, one_hyperedge
 from kedge.types import FloatArray, Problem
 
 __all__ = ["align"]

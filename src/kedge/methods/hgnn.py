@@ -16,8 +16,7 @@ from kedge.context import RunContext
 from kedge.embedding.part import hyperedges
 from kedge.embedding.plan import Source, uses_anchors
 from kedge.hypergraph import build_hypergraph
-from kedge.methods.shared.edge_likelihood import edge_vectors
-from kedge.methods.shared.embedded import align_embedded
+from kedge.methods.shared.embedded import align_embedded, edge_vectors
 from kedge.types import FloatArray, Problem
 
 __all__ = ["align"]

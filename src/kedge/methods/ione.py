@@ -19,7 +19,7 @@ from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.linalg import row_index
-from kedge.methods.shared.merged import merge
+from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 

@@ -24,7 +24,7 @@ from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.linalg import normalise, row_index
-from kedge.methods.shared.merged import merge
+from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem
 

@@ -9,8 +9,7 @@ import numpy as np
 from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext, spawn_seeds
-from kedge.embedding.both import embed_both, recall_both
-from kedge.embedding.network import NetworkVectors
+from kedge.embedding.network import NetworkVectors, embed_both, recall_both
 from kedge.similarity import align_vectors, project_vectors
 from kedge.types import FloatArray, Problem
 

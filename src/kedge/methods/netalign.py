@@ -27,7 +27,7 @@ from kedge.config import Config
 from kedge.context import RunContext
 from kedge.linalg import row_index, with_data
 from kedge.methods import common_neighbours
-from kedge.methods.shared.ranked import anchors_above
+from kedge.methods.shared.pairs import anchors_above
 from kedge.types import FloatArray, IntArray, Problem
 
 __all__ = ["align", "squares"]

@@ -17,7 +17,7 @@ from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
 from kedge.linalg import unit_rows
 from kedge.methods.pale import embed
-from kedge.methods.shared.maps import fit, split_anchors, two_layers
+from kedge.methods.shared.descent import fit, split_anchors, two_layers
 from kedge.similarity import align_mapped
 from kedge.types import Problem
 

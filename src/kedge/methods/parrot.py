@@ -29,11 +29,10 @@ from torch.nn.functional import normalize
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
-from kedge.context import RunContext
+from kedge.context import RunContext, reuse_freed_memory
 from kedge.linalg import normalise, pattern, reciprocal_ranks, row_index, with_data
-from kedge.linalg.memory import reuse_freed_memory
 from kedge.linalg.spmm import Rows, multiply
-from kedge.methods.shared.ranked import keep_best
+from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import between
 from kedge.types import IntArray, Network, Problem
 

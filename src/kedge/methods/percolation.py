@@ -27,7 +27,7 @@ from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.linalg.assign import assign
-from kedge.methods.shared.witnesses import rank_by_witnesses
+from kedge.methods.shared.pairs import rank_by_witnesses
 from kedge.types import IntArray, Problem
 
 __all__ = ["align", "grow"]

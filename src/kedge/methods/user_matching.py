@@ -17,7 +17,7 @@ import numpy as np
 from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.methods.shared.witnesses import best_witnessed, rank_by_witnesses
+from kedge.methods.shared.pairs import best_witnessed, rank_by_witnesses
 from kedge.types import BoolArray, IntArray, Problem
 
 __all__ = ["align", "link"]

@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 
 from kedge.config import Config, MgcnConfig
-from kedge.context import one_thread, spawn_seeds
+from kedge.context import one_thread, reuse_freed_memory, spawn_seeds
 from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergraph, report
 from kedge.hypergraph.autoencoder import encode
-from kedge.linalg.memory import reuse_freed_memory
 from kedge.mgcn.adam import Adam
 from kedge.mgcn.edge_dropout import draw_kept
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs

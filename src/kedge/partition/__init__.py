@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kedge.config import PartitionConfig
-from kedge.partition.algorithm import cut_network
-from kedge.partition.louvain import louvain
+from kedge.partition.algorithm import cut_network, louvain
 from kedge.partition.shared import choose_shared, part_adjacency
 from kedge.types import IntArray, Network, Parts
 

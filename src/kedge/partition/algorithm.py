@@ -5,10 +5,11 @@
         fewer than N_min accounts: give them to other parts
         more than N_max accounts:  put Louvain(G') in its place
 
-What the paper leaves open. Small parts go to a random part (`paper`) or to the part they share most edges with and
-that has room (`edges`, the default); small parts without edges to others are put together. A part that Louvain cannot
-split, or that is still too large after T rounds, is cut along a breadth-first walk, so that neighbours stay together,
-and named in the notes. With `paper` a receiving part may outgrow N_max, as printed; the next round splits it.
+Louvain's communities by modularity are networkit's PLM, the same for the same seed. What the paper leaves open: small
+parts go to a random part (`paper`) or to the part they share most edges with and that has room (`edges`, the default);
+small parts without edges to others are put together. A part that Louvain cannot split, or that is still too large after
+T rounds, is cut along a breadth-first walk, so that neighbours stay together, and named in the notes. With `paper` a
+receiving part may outgrow N_max, as printed; the next round splits it.
 """
 
 from __future__ import annotations
@@ -21,8 +22,37 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from kedge.config import PartitionConfig
 from kedge.linalg import row_index
-from kedge.partition.louvain import louvain
 from kedge.types import IntArray, KedgeError, Network
+
+
+def louvain(adjacency: csr_array, seed: int) -> IntArray:
+    """The community of each account, numbered 0.. in the order of their first account.
+
+    One thread: with more, networkit's result depends on who comes first.
+    """
+    import networkit
+
+    n = adjacency.shape[0]
+    if adjacency.nnz == 0:
+        return np.arange(n)
+    rows = row_index(adjacency)
+    upper = rows < adjacency.indices
+    ends = (rows[upper].astype(np.uint64), adjacency.indices[upper].astype(np.uint64))
+    threads = networkit.getMaxNumberOfThreads()
+    networkit.setNumberOfThreads(1)
+    try:
+        networkit.setSeed(seed, False)
+        graph = networkit.GraphFromCoo((adjacency.data[upper].astype(np.float64), ends), n=n, weighted=True)
+        found = networkit.community.PLM(graph, refine=True)
+        found.run()
+        label = np.array(found.getPartition().getVector(), dtype=np.int64)
+    finally:
+        networkit.setNumberOfThreads(threads)
+    _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    result: IntArray = number[inverse]
+    return result
 
 
 @dataclass(frozen=True)

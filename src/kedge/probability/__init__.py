@@ -1,7 +1,6 @@
 """What a score is worth: signals, calibration, and the share of accounts without a counterpart."""
 
 from kedge.probability.calibration import Calibrator, calibrate, count_folds
-from kedge.probability.candidates import shortlist
-from kedge.probability.signals import margins
+from kedge.probability.candidates import margins, shortlist
 
 __all__ = ["Calibrator", "calibrate", "count_folds", "margins", "shortlist"]

@@ -2,7 +2,7 @@
 
 The method runs without some of the training anchors, and its scores of them show what a score is worth.
 
-    P(u, v) = P(v | u has a counterpart) · P(u has a counterpart)      (softmax.py, counterpart.py)
+    P(u, v) = P(v | u has a counterpart) · P(u has a counterpart)      (model.py)
 
 times (n + 1) / (n + 2) for n validation anchors: Laplace's rule of succession, so that few of them never give
 certainty, and none leaves every probability under 0.5. These runs have fewer anchors than the final one, so the figures
@@ -18,14 +18,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from kedge.config import Config
-from kedge.probability.candidates import Shortlist, shortlist
-from kedge.probability.counterpart import Counterpart, estimate_counterpart
-from kedge.probability.pair_rule import PairRule, fit_pair_rule
-from kedge.probability.signals import Scale, scale_of, signals
-from kedge.probability.softmax import (
+from kedge.probability.candidates import Scale, Shortlist, scale_of, shortlist, signals
+from kedge.probability.model import (
     PRIOR,
+    Counterpart,
     Map,
     correct_leaders,
+    estimate_counterpart,
     fit_weights,
     isotonic_map,
     leaders,
@@ -34,6 +33,7 @@ from kedge.probability.softmax import (
     platt_map,
     probabilities,
 )
+from kedge.probability.pair_rule import PairRule, fit_pair_rule
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)
@@ -138,7 +138,7 @@ def count_folds(anchors: int, share: float, folds: int) -> int:
 
 
 def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: int = 0) -> Calibrator:
-    """The calibrator from several runs, pooled; `hops` of the rule for single pairs (reach.py)."""
+    """The calibrator from several runs, pooled; `hops` of reach in the rule for single pairs."""
     seen = [(f.problem, f.alignment, f.validation) for f in folds]
     rule = fit_pair_rule(seen, np.random.default_rng([seed, 1]), hops)
     lists = [shortlist(f.problem, f.alignment, candidates) for f in folds]

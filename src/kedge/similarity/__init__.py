@@ -2,8 +2,7 @@
 
 from kedge.similarity.align import align_mapped, align_shared, align_vectors, project_vectors
 from kedge.similarity.candidates import each_once, free_candidates
-from kedge.similarity.folds import FOLDS, project_folds
-from kedge.similarity.likelihood import fit_similarity, local_scales, log_distance
+from kedge.similarity.likelihood import FOLDS, fit_similarity, local_scales, log_distance, project_folds
 from kedge.similarity.pair_network import PairNetwork
 
 __all__ = [

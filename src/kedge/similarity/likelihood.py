@@ -6,23 +6,48 @@ With d(u, v) = 1 - cos(x_u, y_v), and scale(u) the median of log d over the acco
 
 In a dense region all near accounts are hardly farther than the right one: only the order of small distances separates
 them, so distances count by their logarithm and relative to the local scale. w and b come from logistic regression on
-known pairs that were not used to align the spaces, each against its nearest rivals, all of them, and a few random ones
-that stand for the rest.
+known pairs, each against its nearest rivals, all of them, and a few random ones that stand for the rest.
+
+The known pairs are validation folds, which were not used to align the spaces: a projection brings its own anchors
+nearer to each other than any other pair, so a model fitted on them would expect true pairs to be nearer than they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from kedge.alignment import VectorAlignment
-from kedge.linalg.logistic import fit_logistic
+from kedge.linalg import fit_logistic, unit_rows
+from kedge.reconcile import project_onto
 from kedge.similarity.candidates import nearest
-from kedge.similarity.folds import ValidationFold
 from kedge.types import FloatArray, IntArray
+
+FOLDS = 5
+_MOST_PAIRS = 2_000  # more do not change what is learnt
+
+
+@dataclass(frozen=True)
+class ValidationFold:
+    """Vectors of length 1 in one space, [n_1, d] and [n_2, d], and known pairs that were not used to align them."""
+
+    left: FloatArray
+    right: FloatArray
+    pairs: IntArray
+
+
+def project_folds(
+    left: FloatArray, right: FloatArray, known: IntArray, ridge: float, rng: np.random.Generator
+) -> Iterator[ValidationFold]:
+    """Each fold of the known pairs in the space that the other folds align (Eq. 11), one after the other."""
+    X = unit_rows(left)
+    for fold in np.array_split(rng.permutation(len(known)), FOLDS):
+        Y = unit_rows(project_onto(left, right, np.delete(known, fold, axis=0), ridge))
+        yield ValidationFold(X, Y, known[fold[: _MOST_PAIRS // FOLDS]])
+
 
 _LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise
 _LOCAL = 10  # nearest accounts whose distances make the local scale

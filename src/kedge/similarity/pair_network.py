@@ -5,20 +5,28 @@
 `concat`, the paper's:  φ = x ⊕ y.      `interaction`:  φ = |x - y| ⊕ x ∘ y ⊕ cos(x, y).
 
 Each column of φ is brought to mean 0 and spread 1 over the training pairs. With r false pairs drawn for each true one,
-z + log r is the log-likelihood ratio of "same person" against "drawn as a false pair".
+z + log r is the log-likelihood ratio of "same person" against "drawn as a false pair". It is trained on anchors and
+false pairs of the same accounts:
+
+    loss = cross-entropy of σ(z) against "is an anchor", by Adam until the loss of validation pairs stops falling
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kedge.alignment import VectorAlignment
+from kedge.config import PairingConfig
+from kedge.context import one_thread
 from kedge.linalg import unit_rows
-from kedge.types import FloatArray, IntArray, as_pairs
+from kedge.similarity.likelihood import ValidationFold
+from kedge.types import FloatArray, IntArray, Side, as_pairs
 
 Form = Literal["interaction", "concat"]
 
@@ -81,3 +89,130 @@ def untrained(form: Form) -> PairNetwork:
     """The network that gives every pair log-odds of 0."""
     empty = np.zeros(0, np.float32)
     return PairNetwork(form, empty, empty, empty.reshape(0, 0), empty, empty, 0.0, 0.0, trained=False)
+
+
+_LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs carries no information
+
+
+class Examples(NamedTuple):
+    """Pairs whose truth is known: vectors [m, d] of both sides, and which are matched."""
+
+    left: FloatArray
+    right: FloatArray
+    matched: FloatArray
+
+
+def train_pair_network(folds: Iterable[ValidationFold], config: PairingConfig, seed: int) -> PairNetwork:
+    """The network trained on all folds but the first, which decides when to stop."""
+    rng = np.random.default_rng(seed)
+    drawn = [draw_examples(fold, _rivals(fold, config.negatives), config, rng) for fold in folds]
+    return fit_pair_network(Examples(*map(np.concatenate, zip(*drawn[1:], strict=True))), drawn[0], config, seed)
+
+
+def _rivals(fold: ValidationFold, k: int) -> IntArray:
+    """The k nearest of each account in the fold's pairs on the other side, [m, 2]."""
+    alignment = VectorAlignment(fold.left, fold.right)
+    found = []
+    sides: tuple[Side, Side] = ("left", "right")
+    for side, name in enumerate(sides):
+        best, _ = alignment.top(fold.pairs[:, side], k, name)
+        row, place = np.nonzero(best >= 0)
+        mine, other = fold.pairs[row, side], best[row, place]
+        found.append(np.column_stack([mine, other] if side == 0 else [other, mine]))
+    return np.concatenate(found)
+
+
+def draw_examples(
+    fold: ValidationFold, candidates: IntArray, config: PairingConfig, rng: np.random.Generator
+) -> Examples:
+    """The fold's pairs, and for each `config.negatives` false ones: one of its two accounts with another account.
+
+    A pair is known to be false only if one of its accounts has its partner elsewhere, so candidates without an anchored
+    account are never taken for false. Where an anchor has no such candidates its false pairs are all random.
+    """
+    known = as_pairs(fold.pairs)
+    partner = dict(zip(known[:, 0].tolist(), known[:, 1].tolist(), strict=True))
+    owner = {v: u for u, v in partner.items()}
+    rivals: dict[tuple[int, int], list[tuple[int, int]]] = {pair: [] for pair in partner.items()}
+    for u, v in as_pairs(candidates).tolist():
+        if partner.get(u, v) != v:
+            rivals[u, partner[u]].append((u, v))
+        elif owner.get(v, u) != u:
+            rivals[owner[v], v].append((u, v))
+    false: list[tuple[int, int]] = []
+    for (u, v), near in rivals.items():
+        hard = min(round(config.hard * config.negatives), len(near))
+        false += [near[i] for i in rng.choice(len(near), hard, replace=False)] if hard else []
+        for drawn in range(config.negatives - hard):
+            # Half of the random ones change the right account, half the left one.
+            here, there, others = (u, v, len(fold.right)) if drawn % 2 == 0 else (v, u, len(fold.left))
+            if others < 2:
+                continue
+            other = int(rng.integers(others - 1))
+            other += other >= there
+            false.append((here, other) if drawn % 2 == 0 else (other, here))
+    pairs = np.concatenate([known, as_pairs(false)])
+    matched = np.concatenate([np.ones(len(known)), np.zeros(len(false))])
+    return Examples(fold.left[pairs[:, 0]], fold.right[pairs[:, 1]], matched)
+
+
+def fit_pair_network(train: Examples, validation: Examples, config: PairingConfig, seed: int) -> PairNetwork:
+    """Adam on the cross-entropy of `train`; the weights are those of the step with the least loss on `validation`.
+
+    True and false pairs have the shares in which they were drawn. The output starts at 0, so that a network that learns
+    nothing gives log-odds of 0, as one does that has no true pair, or no false one, to learn from or to stop by.
+    """
+    true = float(train.matched.sum())
+    if true < 1 or len(train.matched) - true < 1 or validation.matched.sum() < 1:
+        return untrained(config.form)
+    with one_thread():
+        return _descend(train, validation, config, seed)
+
+
+def _descend(train: Examples, validation: Examples, config: PairingConfig, seed: int) -> PairNetwork:
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits as cross_entropy
+
+    true = float(train.matched.sum())
+    base = math.log((len(train.matched) - true) / true)
+    phi = features(config.form, train.left, train.right)
+    middle, spread = phi.mean(axis=0), phi.std(axis=0)
+    spread = np.where(spread > _LEAST_SPREAD, spread, 1.0).astype(phi.dtype)
+    inputs = [
+        torch.as_tensor((features(config.form, part.left, part.right) - middle) / spread).float()
+        for part in (train, validation)
+    ]
+    labels = [torch.as_tensor(part.matched).float() for part in (train, validation)]
+    draw = torch.Generator().manual_seed(seed)
+    width = phi.shape[1]
+    W_1 = (torch.randn(width, config.hidden, generator=draw) / math.sqrt(width)).requires_grad_()
+    b_1 = torch.zeros(config.hidden, requires_grad=True)
+    W_2 = torch.zeros(config.hidden, requires_grad=True)
+    b_2 = torch.tensor(-base, requires_grad=True)
+    groups: list[dict[str, Any]] = [{"params": [W_1, W_2]}, {"params": [b_1, b_2], "weight_decay": 0.0}]
+    adam = torch.optim.AdamW(groups, lr=config.learning_rate, weight_decay=config.decay)
+
+    def logits(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x @ W_1 + b_1) @ W_2 + b_2
+
+    def snapshot() -> list[Any]:
+        return [weight.detach().numpy().copy() for weight in (W_1, b_1, W_2, b_2)]
+
+    losses: list[tuple[float, float]] = []
+    with torch.no_grad():
+        best, best_step, kept = float(cross_entropy(logits(inputs[1]), labels[1])), 0, snapshot()
+    for step in range(1, config.steps + 1):
+        adam.zero_grad()
+        loss = cross_entropy(logits(inputs[0]), labels[0])
+        loss.backward()  # type: ignore[no-untyped-call, unused-ignore]
+        adam.step()
+        with torch.no_grad():
+            losses.append((float(loss), float(cross_entropy(logits(inputs[1]), labels[1]))))
+        if losses[-1][1] < best:
+            best, best_step, kept = losses[-1][1], step, snapshot()
+        elif step - best_step >= config.patience:
+            break
+    W_1_best, b_1_best, W_2_best, b_2_best = kept
+    return PairNetwork(
+        config.form, middle, spread, W_1_best, b_1_best, W_2_best, float(b_2_best), base, losses=tuple(losses)
+    )

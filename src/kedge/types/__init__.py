@@ -5,9 +5,20 @@ names that users gave them (`ids`) are text and carry no meaning.
 """
 
 from kedge.errors import KedgeError
-from kedge.types.arrays import BoolArray, FloatArray, IntArray, Side, as_pairs, is_among, pair_keys
-from kedge.types.networks import Hypergraph, Network, Parts
-from kedge.types.problem import Problem, Split
+from kedge.types.problem import (
+    BoolArray,
+    FloatArray,
+    Hypergraph,
+    IntArray,
+    Network,
+    Parts,
+    Problem,
+    Side,
+    Split,
+    as_pairs,
+    is_among,
+    pair_keys,
+)
 from kedge.types.results import DECISIONS, Alignment, Matches, Support
 
 __all__ = [

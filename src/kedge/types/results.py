@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.types.arrays import FloatArray, IntArray, Side, read_only
+from kedge.types.problem import FloatArray, IntArray, Side, read_only
 
 DECISIONS: Final = ("no match", "review", "match")
 

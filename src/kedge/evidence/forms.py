@@ -1,23 +1,25 @@
-"""Evidence propagation over all pairs of two small networks, with every account matched to somebody.
+"""The two forms of evidence propagation, sparse and dense, and which suits a problem: tried on validation anchors.
 
-The same log-odds as `propagate.py`, but beliefs are a doubly stochastic matrix (Sinkhorn) without room for "no
-counterpart" beyond the difference in size. Where networks overlap fully and edges are many and weak (a dense
-network against a sparse one) the constraint that everybody has a partner is itself the strongest evidence; where
-they overlap in part it is wrong. `kedge.evidence.form` finds out which.
+The dense form takes all pairs of two small networks, with every account matched to somebody: the same log-odds as
+`propagate.py`, but beliefs are a doubly stochastic matrix (Sinkhorn) without room for "no counterpart" beyond the
+difference in size. Where networks overlap fully and edges are many and weak (a dense network against a sparse one) the
+constraint that everybody has a partner is itself the strongest evidence; where they overlap in part it is wrong.
 """
 
 from __future__ import annotations
+
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
-from kedge.evidence.beliefs import matched
-from kedge.evidence.degree_prior import fit_degree_prior
 from kedge.evidence.kernels import LEAST_RATIO
-from kedge.evidence.propagate import Evidence, edge_rates
-from kedge.linalg import pattern, row_index, with_data
+from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
+from kedge.evidence.propagate import matched, propagate
+from kedge.evidence.ranking import ranking_scores
+from kedge.linalg import gains, pattern, reciprocal_ranks, row_index, with_data
 from kedge.types import IntArray, Network, Problem
 
 _ROUNDS = 12
@@ -142,3 +144,32 @@ def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array |
     return Evidence(
         result, support, believed, matched(result), degree_prior, s, t, _ROUNDS, tuple(trace), prior, balanced=True
     )
+
+
+Form = Literal["sparse", "dense"]
+FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
+
+_FOLDS = 3
+_LEAST_HELD = 20  # fewer do not separate two forms
+_CLEARLY = 2.0  # standard errors of a difference, from which no further fold is tried
+
+
+def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:
+    """The form with the better mean reciprocal rank on validation anchors; sparse where that cannot be tried.
+
+    The dense form is tried only where n_1 × n_2 is small and there are enough anchors. Each is a validation anchor
+    once, unless one form is clearly better before; in a tie it is sparse, which assumes less. (Letting equal
+    sizes decide close cases was tried: on planted pairs of one size that overlap by 60 to 95 % it cost up to 0.11 in
+    mean reciprocal rank. So was sparse wherever that finds nine in ten: it cost up to 0.008 where networks
+    overlap fully.)
+    """
+    count = len(problem.anchors)
+    if problem.left.n * problem.right.n > config.dense_cells or count // _FOLDS < _LEAST_HELD:
+        return "sparse"
+    sparse, dense = np.zeros(0), np.zeros(0)
+    for trial, held in problem.folds(_FOLDS, seed):
+        sparse = np.append(sparse, reciprocal_ranks(ranking_scores(propagate(trial, config)), held))
+        dense = np.append(dense, reciprocal_ranks(ranking_scores(propagate_dense(trial, config)), held))
+        if gains(dense, sparse, _CLEARLY) or gains(sparse, dense, _CLEARLY):
+            break
+    return "dense" if dense.mean() > sparse.mean() else "sparse"

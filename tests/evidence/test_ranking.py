@@ -12,9 +12,8 @@ from scipy.sparse import csr_array
 
 from kedge.config import resolve
 from kedge.errors import KedgeError
-from kedge.evidence.form import unassigned_scores, weighed_scores
-from kedge.evidence.mixture import COLUMNS, Choices, fit_mixture, known_of, mix
 from kedge.evidence.propagate import propagate
+from kedge.evidence.ranking import COLUMNS, Choices, fit_mixture, known_of, mix, unassigned_scores, weighed_scores
 from kedge.types import Problem
 
 SIX = len(COLUMNS)

@@ -1,4 +1,4 @@
-"""Maps between the spaces of two networks that are learnt by descent: a hidden layer of twice the width."""
+"""What methods learn by descent: maps between the spaces of two networks, and codes that reconstruct edges."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
 
-from kedge.types import IntArray
+from kedge.linalg import pattern
+from kedge.types import IntArray, Network
 
 _CHECK_EVERY = 10
 
@@ -46,3 +48,21 @@ def fit(
                 best, kept = now, {name: value.clone() for name, value in module.state_dict().items()}
     if best < float("inf"):
         module.load_state_dict(kept)
+
+
+_POOL = 256
+
+
+class Reconstruction:
+    """Cross-entropy of a network's columns, in which edges and non-edges weigh alike."""
+
+    def __init__(self, network: Network) -> None:
+        self.edges = pattern(network.adjacency, np.float32)
+        self.share = torch.from_numpy((network.degrees + 1.0) ** 0.75)
+
+    def loss(self, logits: Callable[[Tensor], Tensor], generator: torch.Generator) -> Tensor:
+        """Of a drawn pool of accounts; `logits` gives the [n, pool] of the drawn columns."""
+        pool = torch.multinomial(self.share, min(_POOL, len(self.share)), generator=generator)
+        target = torch.from_numpy(np.ascontiguousarray(self.edges[pool.numpy()].toarray().T))
+        rarity = torch.tensor(max(1.0, (target.numel() - float(target.sum())) / max(1.0, float(target.sum()))))
+        return binary_cross_entropy_with_logits(logits(pool), target, pos_weight=rarity)

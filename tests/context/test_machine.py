@@ -12,7 +12,7 @@ import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from kedge.config import Config
-from kedge.context.threads import one_blas_thread
+from kedge.context.machine import one_blas_thread
 from kedge.pipeline import Inputs, match_in_memory, match_to_run
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from graphs import communities, random_network, relabel
 
-from kedge.probability import reach as module
-from kedge.probability.reach import reach
+from kedge.probability import pair_rule as module
+from kedge.probability.pair_rule import reach
 from kedge.types import Problem
 
 
