@@ -24,7 +24,7 @@ from kedge.context.run_context import MemoryCache, RunContext
 from kedge.embedding.network import embed_both
 from kedge.embedding.sketch import concatenate_sketch, sketch_both
 from kedge.evidence.forms import FORMS
-from kedge.evidence.prior import certain_pairs, near_pairs, prior_of
+from kedge.evidence.pairing import certain_pairs, near_pairs, prior_of
 from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
 from kedge.similarity.align import align_vectors

@@ -19,11 +19,9 @@ from kedge.context.run_context import MemoryCache, RunContext
 from kedge.embedding import network
 from kedge.embedding import sketch as sketches
 from kedge.evaluation import metrics as evaluate
-from kedge.evidence import prior
-from kedge.evidence import prior as together
-from kedge.evidence import settings as evidence_settings
+from kedge.evidence import pairing, prior
 from kedge.evidence.forms import reciprocal_ranks
-from kedge.evidence.prior import certain_pairs, near_pairs
+from kedge.evidence.pairing import certain_pairs, near_pairs
 from kedge.evidence.propagate import propagate
 from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
@@ -54,13 +52,13 @@ def test_refinements_go_on_while_certain_pairs_grow(monkeypatch: pytest.MonkeyPa
     problem, held = Problem(pair.left, pair.right, drawn[:5]), drawn[5:]
     config = resolve(assignments=["method=kedge"])
     known = []
-    make = together.near_pairs
+    make = pairing.near_pairs
 
     def watched(problem: Problem, left: Any, right: Any, pairs: Any, *more: Any) -> Any:
         known.append(len(pairs))
         return make(problem, left, right, pairs, *more)
 
-    monkeypatch.setattr(together, "near_pairs", watched)
+    monkeypatch.setattr(pairing, "near_pairs", watched)
     refined = method.find_evidence(problem, config, RunContext())
     assert len(known) > 1
     assert all(after >= 1.1 * before for before, after in pairwise(known)), "another refinement only while they grow"
@@ -148,9 +146,7 @@ def test_a_mixture_is_chosen_where_evidence_misleads() -> None:
     assert len(resolved.pairing.mixture) == 6
     forms = {"alone": {"use": "no", "mixture": ()}, "prior": {"refinements": 1, "mixture": ()}, "mixture": {}}
     found = {
-        name: evaluate.ranking(
-            METHODS["kedge"].align(problem, evidence_settings.with_pairing(resolved, **changes)), held
-        )["mrr"]
+        name: evaluate.ranking(METHODS["kedge"].align(problem, pairing.with_pairing(resolved, **changes)), held)["mrr"]
         for name, changes in forms.items()
     }
     assert found["mixture"] > found["prior"] + 0.05
@@ -163,7 +159,7 @@ def test_without_a_refinement_similarity_is_part_of_the_mixture_alone() -> None:
     settings = resolve(
         assignments=["method=kedge", "pairing.use=yes", "pairing.vectors=sketch", "pairing.refinements=0", ones]
     )
-    plain = method.find_evidence(problem, evidence_settings.with_pairing(settings, use="no"), RunContext())
+    plain = method.find_evidence(problem, pairing.with_pairing(settings, use="no"), RunContext())
     mixed = method.find_evidence(problem, settings, RunContext())
     assert mixed.prior is None
     assert (mixed.log_odds != plain.log_odds).nnz == 0
@@ -228,14 +224,14 @@ def test_accounts_without_a_vector_keep_their_candidates_under_a_mixture(monkeyp
     problem = planted(40)
     weights = [1.0, 0.1, 0.5, 1.0, 0.5, 0.0]
     config = resolve(assignments=[*QUICK, "pairing.use=yes", f"pairing.mixture={weights}"])
-    vectors = together.vectors_of
+    vectors = pairing.vectors_of
 
     def some(*more: Any) -> Any:
         made = [np.array(side) for side in vectors(*more)]
         made[0][50:80] = 0
         return tuple(made)
 
-    monkeypatch.setattr(together, "vectors_of", some)
+    monkeypatch.setattr(pairing, "vectors_of", some)
     free = np.setdiff1d(np.arange(50, 80), problem.anchors[:, 0])
     best, _ = METHODS["kedge"].align(problem, config).top(free, 1)
     assert (best >= 0).all()

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kedge.alignment import VectorAlignment
-from kedge.linalg.logistic import fit_logistic
 from kedge.similarity.candidates import nearest_pairs
-from kedge.similarity.likelihood import Similarity, ValidationFold, _rivals, fit_similarity, local_scales
+from kedge.similarity.likelihood import Similarity, ValidationFold, _rivals, fit_logistic, fit_similarity, local_scales
 
 
 def crowd(n: int, noise: float, seed: int = 0, dimensions: int = 6) -> tuple[VectorAlignment, np.ndarray]:

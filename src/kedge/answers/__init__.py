@@ -14,19 +14,3 @@ from kedge.answers.replay import (
     agreement,
     replay,
 )
-
-__all__ = [
-    "PURGE",
-    "UNDO",
-    "VERDICTS",
-    "Agreement",
-    "Contradiction",
-    "Entry",
-    "Learned",
-    "Pair",
-    "Resolved",
-    "State",
-    "agreement",
-    "learn",
-    "replay",
-]

@@ -12,25 +12,3 @@ from kedge.context.machine import (
     reuse_freed_memory,
 )
 from kedge.context.run_context import Cache, CacheEntry, Progress, RunContext, Silent, digest, get_or_make, spawn_seeds
-
-__all__ = [
-    "EXTRAS",
-    "Cache",
-    "CacheEntry",
-    "Progress",
-    "RunContext",
-    "Silent",
-    "cores",
-    "cpu_seconds",
-    "digest",
-    "get_or_make",
-    "memory",
-    "missing_libraries",
-    "need_extra",
-    "one_blas_thread",
-    "one_thread",
-    "peak_mb",
-    "resident_mb",
-    "reuse_freed_memory",
-    "spawn_seeds",
-]

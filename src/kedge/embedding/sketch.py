@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import Config
-from kedge.context import Cache, CacheEntry, digest, get_or_make
+from kedge.context import Cache, CacheEntry, RunContext, digest, get_or_make
 from kedge.linalg import row_index, symmetric_walk, with_data
 from kedge.types import FloatArray, Network, Problem
 
@@ -128,3 +128,13 @@ def _sketch_settings(config: Config, side: int) -> tuple[int, int, int]:
 def _key_of_sketch(network: Network, config: Config, side: int) -> str:
     A = network.adjacency
     return digest(["sketch", *_sketch_settings(config, side)], A.indptr, A.indices)
+
+
+def vectors_of(problem: Problem, config: Config, context: RunContext) -> tuple[FloatArray, ...]:
+    """Vectors of both networks, from the seed of the run, not of a trial: they do not depend on anchors, so all runs
+    share them in the cache."""
+    if config.pairing.vectors == "sketch":
+        return sketch_both(problem, config, context.cache)
+    from kedge.embedding.network import embed_both  # training is loaded where something is trained
+
+    return tuple(made.vectors for made in embed_both(problem, config, config.seed, context))

@@ -2,15 +2,3 @@
 
 from kedge.evaluation.breakdowns import breakdown, by_degree, histogram, made_and_right, reliability
 from kedge.evaluation.metrics import METRICS, Metric, calibration_error, metrics_shown
-
-__all__ = [
-    "METRICS",
-    "Metric",
-    "breakdown",
-    "by_degree",
-    "calibration_error",
-    "histogram",
-    "made_and_right",
-    "metrics_shown",
-    "reliability",
-]

@@ -2,23 +2,12 @@
 
 from kedge.evidence.forms import FORMS
 from kedge.evidence.model import Evidence, Term, recall, terms
-from kedge.evidence.prior import refine, signals_of_candidates
+from kedge.evidence.pairing import (
+    choose_form,
+    choose_settings,
+    refine,
+    refinements_at_most,
+    signals_of_candidates,
+    with_vectors,
+)
 from kedge.evidence.ranking import COLUMNS, mix, rank_candidates
-from kedge.evidence.settings import choose_form, choose_settings, refinements_at_most, with_vectors
-
-__all__ = [
-    "COLUMNS",
-    "FORMS",
-    "Evidence",
-    "Term",
-    "choose_form",
-    "choose_settings",
-    "mix",
-    "rank_candidates",
-    "recall",
-    "refine",
-    "refinements_at_most",
-    "signals_of_candidates",
-    "terms",
-    "with_vectors",
-]

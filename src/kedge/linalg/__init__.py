@@ -1,6 +1,5 @@
 """The numeric kernels that several rooms share, each written once."""
 
-from kedge.linalg.logistic import fit_logistic
 from kedge.linalg.sparse import (
     average_rank,
     count_above,
@@ -17,21 +16,3 @@ from kedge.linalg.sparse import (
     with_data,
     without_entries,
 )
-
-__all__ = [
-    "average_rank",
-    "count_above",
-    "entries_at",
-    "fit_logistic",
-    "gains",
-    "normalise",
-    "pattern",
-    "rank_in_rows",
-    "reciprocal_ranks",
-    "row_index",
-    "symmetric_walk",
-    "top_of_rows",
-    "unit_rows",
-    "with_data",
-    "without_entries",
-]

@@ -7,6 +7,7 @@ runs, not before: `kedge --help` must not wait for torch.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -97,6 +98,10 @@ class Method:
         return int(self._module().refinements(left, right, anchors, config)) if self.refines else 0
 
 
+# Most methods of the literature need torch, and those that embed need anchors to project by.
+_torch = partial(Method, extra="mgcn")
+_embeds = partial(_torch, needs_anchors=True)
+
 _RECORDS: Final = (
     Method(
         "kedge",
@@ -110,88 +115,37 @@ _RECORDS: Final = (
         refines=True,
     ),
     Method("evidence", "evidence from matched neighbours, in rounds", "", explains=True, chooses_settings=True),
-    Method(
+    _torch(
         "mgcn",
         "multi-level graph convolution on hypergraphs",
         "MGCN, KDD 2020",
         reads_hypergraphs=True,
         trains=True,
         recalls_vectors=True,
-        extra="mgcn",
     ),
     Method("common-neighbours", "anchored neighbours in common, by rarity", "after Adamic and Adar, 2003"),
-    Method(
-        "autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019", needs_anchors=True, extra="mgcn"
-    ),
-    Method("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014", needs_anchors=True, extra="mgcn"),
-    Method("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014", needs_anchors=True, extra="mgcn"),
-    Method(
-        "gcn",
-        "graph convolution",
-        "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017",
-        needs_anchors=True,
-        extra="mgcn",
-    ),
-    Method(
-        "pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016", needs_anchors=True, extra="mgcn"
-    ),
-    Method(
-        "pale-mlp",
-        "edge likelihood, then a two-layer map",
-        "PALE, Man et al., IJCAI 2016",
-        needs_anchors=True,
-        extra="mgcn",
-    ),
-    Method(
-        "hgnn",
-        "hypergraph neural network",
-        "Feng et al., AAAI 2019",
-        needs_anchors=True,
-        reads_hypergraphs=True,
-        extra="mgcn",
-    ),
-    Method(
-        "isorank",
-        "similar neighbours, by random walks on pairs",
-        "Singh et al., PNAS 2008",
-        scores_every_pair=True,
-        extra="mgcn",
+    _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019"),
+    _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014"),
+    _embeds("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014"),
+    _embeds("gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017"),
+    _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
+    _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
+    _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True),
+    _torch(
+        "isorank", "similar neighbours, by random walks on pairs", "Singh et al., PNAS 2008", scores_every_pair=True
     ),
     Method("netalign", "belief propagation for overlapping edges", "Bayati et al., ICDM 2009"),
-    Method(
-        "final",
-        "consistent neighbours of aligned pairs",
-        "FINAL, Zhang and Tong, KDD 2016",
-        scores_every_pair=True,
-        extra="mgcn",
+    _torch(
+        "final", "consistent neighbours of aligned pairs", "FINAL, Zhang and Tong, KDD 2016", scores_every_pair=True
     ),
     Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018"),
     Method("ione", "input-output vectors that anchors share", "IONE, Liu et al., IJCAI 2016", needs_anchors=True),
-    Method(
-        "deeplink",
-        "walks, skip-gram and dual maps",
-        "DeepLink, Zhou et al., INFOCOM 2018",
-        needs_anchors=True,
-        extra="mgcn",
-    ),
-    Method(
-        "dalaup",
-        "joint vectors for active learning",
-        "DALAUP, Cheng et al., IJCAI 2019",
-        needs_anchors=True,
-        extra="mgcn",
-    ),
+    _embeds("deeplink", "walks, skip-gram and dual maps", "DeepLink, Zhou et al., INFOCOM 2018"),
+    _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
     Method("faq", "seeded graph matching", "FAQ, Vogelstein et al., PLOS ONE 2015", scores_every_pair=True),
-    Method(
-        "parrot",
-        "position-aware optimal transport",
-        "PARROT, Zeng et al., WWW 2023",
-        needs_anchors=True,
-        scores_every_pair=True,
-        extra="mgcn",
-    ),
+    _embeds("parrot", "position-aware optimal transport", "PARROT, Zeng et al., WWW 2023", scores_every_pair=True),
 )
 
 METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}

@@ -32,8 +32,6 @@ from kedge.methods.shared.embedded import align_embedded
 from kedge.mgcn.layers import normalise_adjacency
 from kedge.types import FloatArray, Problem
 
-__all__ = ["align", "gravity_logits"]
-
 _NEAREST = 1e-2  # squared distances below this count as this: two accounts may not attract without bound
 
 

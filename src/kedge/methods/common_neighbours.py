@@ -19,8 +19,6 @@ from kedge.context import RunContext
 from kedge.methods.shared.pairs import best_from_both, best_of_product, near_linked
 from kedge.types import IntArray, Network, Problem
 
-__all__ = ["align"]
-
 
 def _incidence(network: Network, anchored: IntArray) -> csr_array:
     """The n × m matrix of d_u^-1/4 where u neighbours an anchor; rows of anchored accounts are empty."""

@@ -33,8 +33,6 @@ from kedge.mgcn.layers import normalise_adjacency
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 
-__all__ = ["align"]
-
 
 class _Coder(nn.Module):
     """Encoder and decoder of one network over the rows of E that are its accounts'."""

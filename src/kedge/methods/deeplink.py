@@ -26,8 +26,6 @@ from kedge.methods.shared.skip_gram import walk_both
 from kedge.similarity import align_mapped
 from kedge.types import FloatArray, Problem
 
-__all__ = ["align"]
-
 _BATCH = 512
 
 

@@ -14,8 +14,6 @@ from kedge.methods.shared.skip_gram import walk_both
 from kedge.similarity import align_vectors
 from kedge.types import Problem
 
-__all__ = ["align"]
-
 
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
     """Both networks by walks and skip-gram, the right one projected into the left one's space (Eq. 11)."""

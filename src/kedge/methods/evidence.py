@@ -8,8 +8,6 @@ from kedge.context import RunContext
 from kedge.evidence import FORMS, choose_form, rank_candidates
 from kedge.types import Problem
 
-__all__ = ["align", "choose_settings"]
-
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
     """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""

@@ -27,8 +27,6 @@ from kedge.linalg import pattern
 from kedge.methods.shared.pairs import keep_best
 from kedge.types import FloatArray, IntArray, Network, Problem
 
-__all__ = ["align"]
-
 _STILL = 0.001
 _ORDERS = 3
 

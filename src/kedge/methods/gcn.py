@@ -16,8 +16,6 @@ from kedge.embedding.plan import Source
 from kedge.methods.shared.embedded import align_embedded, edge_vectors, one_hyperedge
 from kedge.types import FloatArray, Problem
 
-__all__ = ["align"]
-
 _CHANGES = {"levels": "simple", "fusion": "linear", "gate": "fixed", "release": 0}
 
 

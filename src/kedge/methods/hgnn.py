@@ -19,8 +19,6 @@ from kedge.hypergraph import build_hypergraph
 from kedge.methods.shared.embedded import align_embedded, edge_vectors
 from kedge.types import FloatArray, Problem
 
-__all__ = ["align"]
-
 _CHANGES = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
 
 

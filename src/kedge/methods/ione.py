@@ -23,8 +23,6 @@ from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 
-__all__ = ["align"]
-
 _RATE = 0.025
 
 

@@ -20,8 +20,6 @@ from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.types import Network, Problem
 
-__all__ = ["align"]
-
 _ALPHA = 0.6
 
 

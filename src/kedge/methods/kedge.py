@@ -1,6 +1,6 @@
 """Evidence, with vector similarity as its prior: kedge's own method.
 
-Where that is not affordable it is evidence alone (evidence/settings.py, docs/decisions/0025). The vectors are sketches
+Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). The vectors are sketches
 of the networks unless the settings ask for MGCN's (docs/decisions/0017); how much similarity counts as a prior is
 estimated (docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for
 its rank (docs/decisions/0020).

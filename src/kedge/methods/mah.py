@@ -28,8 +28,6 @@ from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem
 
-__all__ = ["align", "hyperedges"]
-
 
 def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
     """Places on the common manifold, the right ones adjusted by the anchors (Eq. 11); `seed` starts the iteration."""

@@ -13,8 +13,6 @@ from kedge.embedding.network import NetworkVectors, embed_both, recall_both
 from kedge.similarity import align_vectors, project_vectors
 from kedge.types import FloatArray, Problem
 
-__all__ = ["align", "prepare", "recall_vectors", "trains"]
-
 
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
     """Embeddings by Eq. 1-10 (and 12 where cut into parts); the right one projected into the left one's space (Eq. 11).

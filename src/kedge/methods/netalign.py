@@ -30,8 +30,6 @@ from kedge.methods import common_neighbours
 from kedge.methods.shared.pairs import anchors_above
 from kedge.types import FloatArray, IntArray, Problem
 
-__all__ = ["align", "squares"]
-
 _ALPHA, _BETA, _DAMPING = 1.0, 1.0, 0.99
 _CANDIDATES = 20
 

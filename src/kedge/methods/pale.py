@@ -22,8 +22,6 @@ from kedge.methods.shared.embedded import edge_vectors, one_hyperedge
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem
 
-__all__ = ["align", "embed", "extend"]
-
 _CHANGES = {"levels": "none", "dropout": 0.0, "release": 0}
 
 

@@ -21,8 +21,6 @@ from kedge.methods.shared.descent import fit, split_anchors, two_layers
 from kedge.similarity import align_mapped
 from kedge.types import Problem
 
-__all__ = ["align"]
-
 
 def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
     """Both extended networks embedded, the right one mapped into the left one's space by two layers."""

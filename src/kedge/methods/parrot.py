@@ -36,8 +36,6 @@ from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import between
 from kedge.types import IntArray, Network, Problem
 
-__all__ = ["SETTINGS", "Setting", "align"]
-
 _OUTER, _INNER = 10, 5
 _TINY = 1e-30
 _FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings

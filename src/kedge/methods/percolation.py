@@ -30,8 +30,6 @@ from kedge.linalg.assign import assign
 from kedge.methods.shared.pairs import rank_by_witnesses
 from kedge.types import IntArray, Problem
 
-__all__ = ["align", "grow"]
-
 _LEAST_MARKS = 2
 _DRAW = 1e-6  # far below what one witness, or a difference of degrees, counts
 

@@ -23,8 +23,6 @@ from kedge.linalg import pattern
 from kedge.similarity import align_shared
 from kedge.types import FloatArray, Network, Problem
 
-__all__ = ["align"]
-
 _DISCOUNT = 0.01  # δ
 _BLOCK = 512
 

@@ -20,8 +20,6 @@ from kedge.context import RunContext
 from kedge.methods.shared.pairs import best_witnessed, rank_by_witnesses
 from kedge.types import BoolArray, IntArray, Problem
 
-__all__ = ["align", "link"]
-
 _LEAST_WITNESSES = 2
 _SWEEPS = 10
 

@@ -2,5 +2,3 @@
 
 from kedge.probability.calibration import Calibrator, calibrate, count_folds
 from kedge.probability.candidates import margins, shortlist
-
-__all__ = ["Calibrator", "calibrate", "count_folds", "margins", "shortlist"]

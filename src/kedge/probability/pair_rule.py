@@ -25,8 +25,8 @@ from typing import Final
 
 import numpy as np
 
-from kedge.linalg import fit_logistic, symmetric_walk, unit_rows
-from kedge.similarity import log_distance
+from kedge.linalg import symmetric_walk, unit_rows
+from kedge.similarity import fit_logistic, log_distance
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
 
 _WIDTH: Final = 512

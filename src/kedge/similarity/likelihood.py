@@ -14,20 +14,33 @@ nearer to each other than any other pair, so a model fitted on them would expect
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kedge.alignment import VectorAlignment
-from kedge.linalg import fit_logistic, unit_rows
-from kedge.reconcile import project_onto
 from kedge.similarity.candidates import nearest
 from kedge.types import FloatArray, IntArray
 
-FOLDS = 5
-_MOST_PAIRS = 2_000  # more do not change what is learnt
+
+def fit_logistic(
+    columns: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray, prior: FloatArray, strength: float = 1.0
+) -> FloatArray:
+    """w minimising sum_i weight_i log(1 + exp(-sign_i columns_i · w)) + strength |w - prior|² / 2; columns [m, d]."""
+    from scipy.optimize import minimize  # takes longer to load than all else here
+
+    sign = np.where(is_true, 1.0, -1.0)
+
+    def loss(w: FloatArray) -> tuple[float, FloatArray]:
+        z = sign * (columns @ w)
+        slope = -weight * sign * 0.5 * (1 - np.tanh(z / 2))
+        away = w - prior
+        return float(weight @ np.logaddexp(0, -z) + strength * (away**2).sum() / 2), columns.T @ slope + strength * away
+
+    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B").x)
 
 
 @dataclass(frozen=True)
@@ -37,16 +50,6 @@ class ValidationFold:
     left: FloatArray
     right: FloatArray
     pairs: IntArray
-
-
-def project_folds(
-    left: FloatArray, right: FloatArray, known: IntArray, ridge: float, rng: np.random.Generator
-) -> Iterator[ValidationFold]:
-    """Each fold of the known pairs in the space that the other folds align (Eq. 11), one after the other."""
-    X = unit_rows(left)
-    for fold in np.array_split(rng.permutation(len(known)), FOLDS):
-        Y = unit_rows(project_onto(left, right, np.delete(known, fold, axis=0), ridge))
-        yield ValidationFold(X, Y, known[fold[: _MOST_PAIRS // FOLDS]])
 
 
 _LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise

@@ -20,23 +20,3 @@ from kedge.types.problem import (
     pair_keys,
 )
 from kedge.types.results import DECISIONS, Alignment, Matches, Support
-
-__all__ = [
-    "DECISIONS",
-    "Alignment",
-    "BoolArray",
-    "FloatArray",
-    "Hypergraph",
-    "IntArray",
-    "KedgeError",
-    "Matches",
-    "Network",
-    "Parts",
-    "Problem",
-    "Side",
-    "Split",
-    "Support",
-    "as_pairs",
-    "is_among",
-    "pair_keys",
-]

@@ -12,10 +12,9 @@ from kedge_problems import QUICK, few_common_edges, planted
 from kedge.config import PairingConfig, resolve
 from kedge.context.run_context import RunContext, Silent
 from kedge.errors import KedgeError
-from kedge.evidence import prior as together
-from kedge.evidence import settings
+from kedge.evidence import pairing as settings
+from kedge.evidence.pairing import refinements_at_most
 from kedge.evidence.ranking import Choices
-from kedge.evidence.settings import refinements_at_most
 from kedge.methods import METHODS
 from kedge.methods import kedge as method
 from kedge.types import Network, Problem
@@ -46,7 +45,7 @@ def test_without_anchors_nothing_aligns_embeddings() -> None:
 
 
 def test_the_dense_form_scores_every_pair_and_needs_no_embeddings(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(together, "vectors_of", lambda *_: pytest.fail("embedded"))
+    monkeypatch.setattr(settings, "vectors_of", lambda *_: pytest.fail("embedded"))
     config = resolve(assignments=[*QUICK, "evidence.form=dense"])
     assert METHODS["kedge"].choose_settings(planted(30), config).pairing.use == "no"
     METHODS["kedge"].align(planted(30), config)
