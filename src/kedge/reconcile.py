@@ -24,8 +24,10 @@ from scipy.sparse import csr_array
 from kedge.linalg import normalise, rank_in_rows, row_index, unit_rows
 from kedge.types import FloatArray, IntArray, KedgeError, Network, as_pairs
 
-RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)
+RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)  # validation anchors choose among them
 _FEWEST = 10  # with fewer anchors none are split off for validation, and the ridge is 1; unmeasured
+_MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors have about 0.7; unmeasured
+_PAPER_STEPS: Final = 200  # of projected ascent; unmeasured
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,7 @@ class Projection:
 
     def __call__(self, X: FloatArray) -> FloatArray:
         """Vectors of the second network in the first one's space."""
-        moved: FloatArray = X @ self.Gamma + self.bias
-        return moved
+        return np.asarray(X @ self.Gamma + self.bias)
 
 
 def project(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float = 1.0) -> Projection:
@@ -88,9 +89,6 @@ def choose_ridge(X1: FloatArray, X2: FloatArray, anchors: IntArray, rng: np.rand
         best = max(best, (float((1 / rank_in_rows(scores, np.diag(scores))).mean()), ridge))
     return best[1]
 
-
-_MISFIT: Final = 0.6  # 1 - correlation with the other parts; unrelated vectors have about 0.7 after rotation
-_PAPER_STEPS: Final = 200
 
 How = Literal["procrustes", "paper"]
 

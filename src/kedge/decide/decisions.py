@@ -17,7 +17,7 @@ from kedge.probability import Calibrator, margins, shortlist
 from kedge.types import Alignment, FloatArray, Matches, Problem, is_among
 
 _GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
-_PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the predicted probability, behind each estimated precision
+_PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the predicted probability, behind each precision; unmeasured
 
 
 def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, config: Config) -> Matches:

@@ -16,9 +16,9 @@ from kedge.context import Cache, CacheEntry, RunContext, digest, get_or_make
 from kedge.linalg import row_index, symmetric_walk, with_data
 from kedge.types import FloatArray, Network, Problem
 
-_CHANCE: Final = 0.1  # length of the random vector added to each first one, whose mean length is sketch_length
-_OVERSAMPLES: Final = 10
-_POWER_STEPS: Final = 4
+_CHANCE: Final = 0.1  # length of the random vector added to each first one; unmeasured
+_OVERSAMPLES: Final = 10  # as is usual for a randomised SVD
+_POWER_STEPS: Final = 4  # unmeasured
 _ROUNDING: Final = 1e-6  # of the largest squared length; products in single precision below it are rounding
 
 
@@ -49,8 +49,7 @@ def first_vectors(sketch: FloatArray, length: float, seed: int) -> FloatArray:
     Adam moves every entry by about the same amount, so long first vectors stay nearer to where they began.
     """
     drawn = np.random.default_rng([seed, 13]).standard_normal(sketch.shape, np.float32)
-    result: FloatArray = np.float32(length) * sketch + np.float32(_CHANCE / np.sqrt(sketch.shape[1])) * drawn
-    return result
+    return np.asarray(np.float32(length) * sketch + np.float32(_CHANCE / np.sqrt(sketch.shape[1])) * drawn)
 
 
 def concatenate_sketch(sketch: FloatArray, vectors: FloatArray, weight: float) -> FloatArray:
@@ -99,8 +98,7 @@ def _orthonormal(Y: FloatArray) -> FloatArray:
     distinct = lengths > _ROUNDING * lengths[-1]
     scale = np.zeros_like(lengths)
     scale[distinct] = 1 / np.sqrt(lengths[distinct])
-    result: FloatArray = Y @ (directions * scale).astype(np.float32)
-    return result
+    return np.asarray(Y @ (directions * scale).astype(np.float32))
 
 
 def sketch_both(problem: Problem, config: Config, cache: Cache) -> tuple[FloatArray, ...]:

@@ -19,6 +19,11 @@ import numpy as np
 from kedge.linalg import row_index
 from kedge.types import BoolArray, FloatArray, IntArray, Matches, Network, Problem, as_pairs, pair_keys
 
+_DEGREES: Final = (0, 1, 2, 3, 5, 9, 17, 33)  # where the ranges shown begin
+_COMMUNITIES: Final = 10  # shown by themselves
+_MOST_EDGES: Final = 5_000_000  # beyond this, groups would cost more than the rest of the evaluation
+OUTCOMES: Final = ("right match", "wrong match", "right, in review", "wrong, in review", "no match")
+
 
 def find_communities(network: Network, seed: int, rounds: int = 12) -> IntArray:
     """The community of each account, int64 [n], numbered from the largest; an isolated account is its own."""
@@ -32,8 +37,7 @@ def find_communities(network: Network, seed: int, rounds: int = 12) -> IntArray:
     _, group, size = np.unique(label, return_inverse=True, return_counts=True)
     place = np.empty(len(size), np.int64)
     place[np.lexsort((np.arange(len(size)), -size))] = np.arange(len(size))
-    result: IntArray = place[group]
-    return result
+    return np.asarray(place[group])
 
 
 def _most_frequent(owner: IntArray, seen: IntArray, label: IntArray) -> IntArray:
@@ -45,12 +49,6 @@ def _most_frequent(owner: IntArray, seen: IntArray, label: IntArray) -> IntArray
     result = label.copy()
     result[voter[order][winner]] = choice[order][winner]
     return result
-
-
-_DEGREES: Final = (0, 1, 2, 3, 5, 9, 17, 33)
-_COMMUNITIES: Final = 10
-_MOST_EDGES: Final = 5_000_000  # beyond this, groups would cost more than the rest of the evaluation
-OUTCOMES: Final = ("right match", "wrong match", "right, in review", "wrong, in review", "no match")
 
 
 def reliability(predicted: FloatArray, right: BoolArray, bins: int = 10) -> list[dict[str, Any]]:

@@ -22,9 +22,13 @@ from kedge.evidence.ranking import ranking_scores
 from kedge.linalg import gains, pattern, reciprocal_ranks, row_index, with_data
 from kedge.types import IntArray, Network, Problem
 
-_ROUNDS = 12
-_LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form
-_SCALINGS = 8
+_ROUNDS = 12  # of the dense form; unmeasured
+_LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form; unmeasured
+_SCALINGS = 8  # of rows and columns in turn (Sinkhorn); unmeasured
+_FOLDS = 3  # of the trial; unmeasured
+_LEAST_HELD = 20  # fewer do not separate two forms; unmeasured
+_CLEARLY = 2.0  # standard errors of a difference, from which no further fold is tried; unmeasured
+
 _Matrix = NDArray[np.float32]
 _Sides = tuple[IntArray, IntArray]
 
@@ -148,10 +152,6 @@ def propagate_dense(problem: Problem, config: EvidenceConfig, prior: csr_array |
 
 Form = Literal["sparse", "dense"]
 FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
-
-_FOLDS = 3
-_LEAST_HELD = 20  # fewer do not separate two forms
-_CLEARLY = 2.0  # standard errors of a difference, from which no further fold is tried
 
 
 def choose(problem: Problem, config: EvidenceConfig, seed: int) -> Form:

@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-LEAST_RATIO = 1.05  # a shared matched neighbour is never evidence against a pair, however large the hubs
+LEAST_RATIO = 1.05  # a shared matched neighbour is never evidence against a pair, however large the hubs; unmeasured
 _Array = NDArray[Any]
 
 

@@ -24,9 +24,9 @@ from kedge.evidence.kernels import LEAST_RATIO
 from kedge.linalg import pattern
 from kedge.types import FloatArray, IntArray, Network, Problem
 
-_LEAST_ANCHORS = 10  # fewer do not determine correlations
-_PSEUDO = 10.0  # correlations are shrunk as if this many uncorrelated anchors had been seen too
-_MOST = 0.97  # a correlation from few anchors is never taken to be perfect
+_LEAST_ANCHORS = 10  # fewer do not determine correlations; unmeasured
+_PSEUDO = 10.0  # correlations are shrunk by so many uncorrelated anchors (benchmarks/evidence_choice.py)
+_MOST = 0.97  # a correlation from few anchors is never taken to be perfect (benchmarks/evidence_choice.py)
 
 
 def common_edges(problem: Problem) -> tuple[int, int, int]:

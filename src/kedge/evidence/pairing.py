@@ -33,7 +33,18 @@ from kedge.reconcile import choose_ridge, project_onto
 from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_folds
 from kedge.types import BoolArray, FloatArray, IntArray, KedgeError, Network, Problem
 
-_EXACT_UP_TO = 20_000  # accounts per network: a prior is made in each refinement, and can miss a pair
+_EXACT_UP_TO = 20_000  # accounts per network: a prior can miss a pair (docs/decisions/0021)
+_GROWTH = 1.1  # of the certain matches, from which another refinement pays; unmeasured
+_PLENTY = 200  # with as many anchors the spaces are aligned well at once (docs/decisions/0020)
+_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes
+_LARGE = 3  # refinements of larger ones: later ones move next to nothing (docs/decisions/0021)
+_EDGES = 10  # for each account that may be embedded: they cost as much (docs/decisions/0021)
+_COMMON = 0.5  # of one network's edges: with more in the other one, evidence does not mislead (docs/decisions/0025)
+_LEAST_EDGES = 30  # edges among the anchors of either network that such a share is estimated from; unmeasured
+_FOLDS = 3  # thirds are large enough to judge by, and leave enough; unmeasured
+_CLEARLY = 2.0  # standard errors of a gain (docs/decisions/0021)
+_WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however sure (docs/decisions/0021)
+_HELD = 600  # more at once leave trials with many fewer anchors than the run (docs/decisions/0022)
 
 
 def certain_pairs(problem: Problem, evidence: Evidence, least: float) -> IntArray:
@@ -101,9 +112,6 @@ def prior_of(near: Near, shape: tuple[int, int]) -> csr_array:
     return csr_array((near.log_ratio[kept], tuple(near.pairs[kept].T)), shape=shape)
 
 
-_GROWTH = 1.1  # of the certain matches, from which another refinement pays
-
-
 def refine(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Evidence:
     """Evidence again, with a prior from what it was certain of.
 
@@ -143,18 +151,6 @@ def signals_of_candidates(
 def _anchors_alone(problem: Problem, config: Config) -> Evidence:
     """The evidence of the anchors alone: a single round."""
     return propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
-
-
-_PLENTY = 200  # with as many anchors the spaces are aligned well at once
-_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes
-_LARGE = 3  # refinements of larger ones: later ones move next to nothing (docs/decisions/0021)
-_EDGES = 10  # for each account that may be embedded: they cost as much
-_COMMON = 0.5  # of one network's edges: with more of them in the other one, evidence does not mislead
-_LEAST_EDGES = 30  # edges among the anchors of either network, from which such a share can be estimated
-_FOLDS = 3
-_CLEARLY = 2.0  # standard errors of a gain
-_WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however significant it is
-_HELD = 600  # more at once add little, and the trial would have many fewer anchors than the run
 
 
 def choose_settings(problem: Problem, config: Config, context: RunContext) -> Config:

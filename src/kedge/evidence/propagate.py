@@ -42,6 +42,13 @@ from kedge.linalg import row_index, with_data, without_entries
 from kedge.linalg.assign import How, assign
 from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 
+_DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)
+# Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
+# seven (integers, where most gains tie); its cost grows faster than linearly.
+_OPTIMAL = 1_000_000
+_CACHED = 50_000  # accounts of both networks up to which their order does not matter
+_FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
+
 
 def nearby_order(network: Network) -> IntArray:
     """The accounts, each near its neighbours, [n]."""
@@ -81,9 +88,6 @@ def reorder(matrix: csr_array, rows: IntArray, columns: IntArray) -> tuple[csr_a
     return with_data(entries, matrix.data[entries.data]), entries.data
 
 
-_DAMPING = 0.5
-
-
 @dataclass(frozen=True)
 class Round:
     """Temperature of a round, and the share of the beliefs before it that its own are mixed with."""
@@ -112,11 +116,6 @@ def schedule(problem: Problem, most: int, least: int, first: float, last: float)
     )
 
 
-# Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
-# seven (integers, where most gains tie); its cost grows faster than linearly.
-_OPTIMAL = 1_000_000
-
-
 def two_sided(L: csr_array, temperature: float) -> FloatArray:
     """P = sqrt(softmax over v of L/T, n_2 more at 0, × softmax over u of L/T, n_1 more at 0), per stored entry."""
     n_left, n_right = L.shape
@@ -141,10 +140,6 @@ def matched(L: csr_array) -> BoolArray:
     for pairs in (strong, weak):
         partner[pairs[:, 0]] = pairs[:, 1]
     return np.asarray(partner[row_index(L)] == L.indices)
-
-
-_CACHED = 50_000  # accounts of both networks up to which their order does not matter
-_FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 
 
 def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: float) -> csr_array:

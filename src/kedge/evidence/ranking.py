@@ -28,16 +28,13 @@ from kedge.linalg import entries_at, with_data
 from kedge.types import BoolArray, FloatArray, IntArray, Problem, Support
 
 COLUMNS: Final = ("belief", "log-odds", "assigned", "similarity", "degree prior", "anchors alone")
-
-_LEAST_LOG_BELIEF = -30.0
-_UNREACHED = -10.0  # log-odds of a pair that evidence does not reach
-_MOST_LOG_ODDS = 30.0  # more of them decide nothing any more
+_LEAST_LOG_BELIEF = -30.0  # lower ones are equally unlikely; unmeasured
+_UNREACHED = -10.0  # log-odds of a pair that evidence does not reach; unmeasured
+_MOST_LOG_ODDS = 30.0  # more of them decide nothing any more; unmeasured
 _ABOVE = 100.0  # added to every sum: see `mix`
-_STRENGTH = 0.1  # of the pull of a weight to 0, in units of the column's spread
-
-
-_RAISE = 3.0  # in log-belief: an assigned pair overtakes rivals up to twenty times as believable
-_SLIGHT_RAISE = 0.3  # where the order is one-to-one already: an assignment decides close cases alone
+_STRENGTH = 0.1  # of the pull of a weight to 0, in units of the column's spread; unmeasured
+_RAISE = 3.0  # in log-belief: rivals up to twenty times as believable are overtaken (benchmarks/evidence_choice.py)
+_SLIGHT_RAISE = 0.3  # where the order is one-to-one already: close cases alone (docs/decisions/0022)
 
 
 @dataclass(frozen=True)

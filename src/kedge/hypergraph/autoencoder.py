@@ -16,7 +16,7 @@ from kedge.linalg import pattern
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.types import FloatArray, Network
 
-_POOL = 512
+_POOL = 512  # columns per step; unmeasured
 
 
 def encode(network: Network, codes: int, steps: int, seed: int) -> FloatArray:
@@ -48,5 +48,4 @@ def encode(network: Network, codes: int, steps: int, seed: int) -> FloatArray:
         optimiser.step()
     with torch.no_grad():
         Z = torch.sigmoid(spmm(rows, E) + b)
-    found: FloatArray = Z.numpy()
-    return found
+    return np.asarray(Z.numpy())

@@ -12,7 +12,7 @@ from kedge.config import HypergraphConfig
 from kedge.linalg import row_index
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
-_EXACT = 2000  # up to this many accounts betweenness and closeness are exact; beyond, sampled
+_EXACT = 2000  # up to this many accounts betweenness and closeness are exact; beyond, sampled; unmeasured
 
 
 def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
@@ -81,8 +81,7 @@ def _rank_communities(nk: Any, graph: Any) -> IntArray:
     )
     rank = np.empty(len(size), np.int64)
     rank[np.lexsort((first, -size))] = np.arange(len(size))
-    ranked: IntArray = rank[member]
-    return ranked
+    return np.asarray(rank[member])
 
 
 def _betweenness(c: _Context) -> FloatArray:

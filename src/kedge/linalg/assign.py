@@ -31,7 +31,7 @@ from kedge.types import IntArray
 How = Literal["optimal", "greedy", "many-to-one"]
 
 _STEPS = float(1 << 52)
-_BIDS_PER_ROW = 8  # how long accounts may outbid each other before the exact search takes over
+_BIDS_PER_ROW = 8  # how long accounts may outbid each other before the exact search takes over; speed alone
 _FAR = 1 << 62
 
 

@@ -98,8 +98,7 @@ def top_of_rows(matrix: csr_array, k: int) -> tuple[IntArray, FloatArray]:
 
 def average_rank(above: IntArray, equal: IntArray) -> FloatArray:
     """The rank from 1 below `above` others, ties with `equal` others averaged."""
-    ranks: FloatArray = 1 + above + equal / 2
-    return ranks
+    return np.asarray(1 + above + equal / 2)
 
 
 def count_above(rows: csr_array, target: FloatArray) -> tuple[IntArray, IntArray]:

@@ -32,7 +32,7 @@ from kedge.methods.shared.embedded import align_embedded
 from kedge.mgcn.layers import normalise_adjacency
 from kedge.types import FloatArray, Problem
 
-_NEAREST = 1e-2  # squared distances below this count as this: two accounts may not attract without bound
+_NEAREST = 1e-2  # smaller squared distances count as this: two accounts may not attract without bound; unmeasured
 
 
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:

@@ -20,7 +20,7 @@ from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.types import Problem
 
-_ALPHA = 0.82
+_ALPHA = 0.82  # the paper's
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:

@@ -23,7 +23,7 @@ from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
 
-_RATE = 0.025
+_RATE = 0.025  # word2vec's
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:

@@ -20,7 +20,7 @@ from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.types import Network, Problem
 
-_ALPHA = 0.6
+_ALPHA = 0.6  # the paper's
 
 
 def _walk(network: Network) -> csr_array:

@@ -54,5 +54,4 @@ def _places(H: csr_array, d: int, rng: np.random.Generator) -> FloatArray:
         return np.zeros((H.shape[0], 1), np.float32)
     U, sigma, _ = svds(G, k=k, v0=rng.random(min(G.shape)) + 0.5)
     # The first coordinate is the same for every account of a component: it carries no information.
-    places: FloatArray = (U[:, np.argsort(-sigma)[1:]] if k > 1 else U).astype(np.float32)
-    return places
+    return np.asarray((U[:, np.argsort(-sigma)[1:]] if k > 1 else U).astype(np.float32))

@@ -31,7 +31,7 @@ from kedge.methods.shared.pairs import anchors_above
 from kedge.types import FloatArray, IntArray, Problem
 
 _ALPHA, _BETA, _DAMPING = 1.0, 1.0, 0.99
-_CANDIDATES = 20
+_CANDIDATES = 20  # of each account that compete; unmeasured
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
@@ -95,8 +95,7 @@ def _other_max(values: FloatArray, group: IntArray) -> FloatArray:
     np.maximum.at(second, group[rest], values[rest])
     others = largest[group]
     others[tops] = second[group[tops]]
-    bounded: FloatArray = np.maximum(others, 0)
-    return bounded
+    return np.asarray(np.maximum(others, 0))
 
 
 def _propagate(L: csr_array, S: csr_array, rounds: int) -> FloatArray:
@@ -117,5 +116,4 @@ def _propagate(L: csr_array, S: csr_array, rounds: int) -> FloatArray:
         share = _DAMPING**round_
         y, z = share * new_y + (1 - share) * y, share * new_z + (1 - share) * z
         message = share * new_message + (1 - share) * message
-    belief: FloatArray = y + z - d
-    return belief
+    return np.asarray(y + z - d)

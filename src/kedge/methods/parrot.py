@@ -38,7 +38,7 @@ from kedge.types import IntArray, Network, Problem
 
 _OUTER, _INNER = 10, 5
 _TINY = 1e-30
-_FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings
+_FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings; unmeasured
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from kedge.linalg.assign import assign
 from kedge.methods.shared.pairs import rank_by_witnesses
 from kedge.types import IntArray, Problem
 
-_LEAST_MARKS = 2
+_LEAST_MARKS = 2  # the paper's
 _DRAW = 1e-6  # far below what one witness, or a difference of degrees, counts
 
 

@@ -23,8 +23,8 @@ from kedge.linalg import pattern
 from kedge.similarity import align_shared
 from kedge.types import FloatArray, Network, Problem
 
-_DISCOUNT = 0.01  # δ
-_BLOCK = 512
+_DISCOUNT = 0.01  # δ, the paper's
+_BLOCK = 512  # accounts at once
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
@@ -60,5 +60,4 @@ def _structure(network: Network, largest: int) -> FloatArray:
         own = csr_array((np.ones(len(itself), np.float32), (itself, itself + start)), shape=beyond.shape)
         second = csr_array(beyond - beyond.multiply(csr_array(rows + own)))
         found[start : start + _BLOCK] += _DISCOUNT**2 * (second @ bucket).toarray()
-    scores: FloatArray = found
-    return scores
+    return np.asarray(found)

@@ -20,8 +20,8 @@ from kedge.context import RunContext
 from kedge.methods.shared.pairs import best_witnessed, rank_by_witnesses
 from kedge.types import BoolArray, IntArray, Problem
 
-_LEAST_WITNESSES = 2
-_SWEEPS = 10
+_LEAST_WITNESSES = 2  # T of the paper
+_SWEEPS = 10  # k of this module's docstring
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:

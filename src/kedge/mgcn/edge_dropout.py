@@ -83,8 +83,7 @@ def _number(network: Network, first: IntArray, second: IntArray) -> IntArray:
     known = pair_keys(edges[:, 0], edges[:, 1], network.n)
     keys = pair_keys(np.minimum(first, second), np.maximum(first, second), network.n)
     place = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
-    number: IntArray = np.where(known[place] == keys, place, len(known)) if len(known) else np.zeros(len(keys), int)
-    return number
+    return np.asarray(np.where(known[place] == keys, place, len(known)) if len(known) else np.zeros(len(keys), int))
 
 
 def mark(network: Network, matrix: Sparse) -> Marks:

@@ -77,8 +77,7 @@ def hold_out(network: Network, share: float, rng: np.random.Generator) -> Holdou
 
 def score_pairs(X: FloatArray, pairs: IntArray) -> FloatArray:
     """x_i · x_j of each pair, [m]."""
-    scores: FloatArray = np.einsum("ij,ij->i", X[pairs[:, 0]], X[pairs[:, 1]])
-    return scores
+    return np.asarray(np.einsum("ij,ij->i", X[pairs[:, 0]], X[pairs[:, 1]]))
 
 
 def area_under_curve(positive: FloatArray, negative: FloatArray) -> float:

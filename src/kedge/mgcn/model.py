@@ -20,7 +20,7 @@ from kedge.mgcn.row_ops import drop, unit_rows
 from kedge.types import Hypergraph, KedgeError, Network
 
 # The gates (a, b) to start from, simple and hypergraph: half and an eighth of a level's output is passed on at first.
-_GATES = ((0.0, 0.0), (-2.0, 0.0))
+_GATES = ((0.0, 0.0), (-2.0, 0.0))  # docs/decisions/0016
 _MAX_CONCAT = 1000  # beyond this many hyperedges a d × d block each is a mistake, not a model
 
 

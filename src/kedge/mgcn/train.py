@@ -29,7 +29,7 @@ Progress = Callable[[int, float, float], None]
 Verdict = Literal["trained", "collapsed", "nothing to learn"]
 
 _CLEARLY = 0.97  # a fit has learnt something when its loss is below this share of the trivial one; unmeasured
-_FAR = 30.0  # how long free vectors are when the levels release them; a trained X^0 has a length of about 5
+_FAR = 30.0  # how long free vectors are when the levels release them; a trained X^0 has a length of about 5; unmeasured
 # Below so many numbers in X^0 training takes one thread: a second one gains nothing on 1,000 accounts x 128 dimensions,
 # and it halves the wall time on 4,000 and on 15,000 (benchmarks/mgcn_step.py --threads).
 _ONE_THREAD_CELLS = 1 << 18
@@ -237,5 +237,4 @@ def _vectors(model: Mgcn, network: Network) -> FloatArray:
         X = model().numpy().copy()
     if model.config.start == "free":
         X[network.degrees == 0] = 0.0
-    vectors: FloatArray = X
-    return vectors
+    return X

@@ -51,8 +51,7 @@ def louvain(adjacency: csr_array, seed: int) -> IntArray:
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int64)
     number[np.argsort(first)] = np.arange(len(first))
-    result: IntArray = number[inverse]
-    return result
+    return np.asarray(number[inverse])
 
 
 @dataclass(frozen=True)

@@ -36,11 +36,11 @@ from kedge.probability.model import (
 from kedge.probability.pair_rule import PairRule, fit_pair_rule
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem
 
-_TEMPERATURES: Final = (0.02, 0.1, 0.5)
-_ENOUGH: Final = 1200  # validation anchors at which another fold no longer pays
-_FEW: Final = 5
-_SOME: Final = 30
-_ISOTONIC_FROM: Final = 1000  # below this a free-form map follows the noise
+_TEMPERATURES: Final = (0.02, 0.1, 0.5)  # in spreads of the scores; validation anchors choose
+_ENOUGH: Final = 1200  # validation anchors at which another fold no longer pays; unmeasured
+_FEW: Final = 5  # validation anchors below which probabilities are a guess; unmeasured
+_SOME: Final = 30  # and below which they are rough; unmeasured
+_ISOTONIC_FROM: Final = 1000  # below this a free-form map follows the noise; unmeasured
 
 
 @dataclass(frozen=True)

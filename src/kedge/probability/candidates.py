@@ -20,6 +20,14 @@ from scipy.sparse import csr_array
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Side, is_among, pair_keys
 
 _BLOCK = 1 << 16  # accounts whose candidates are fetched at a time
+SIGNALS = (
+    "score",
+    "lead over the left account's other candidates",
+    "lead over the right account's",
+    "mutual best",
+    "lead over the left account's others in the method's own order",
+    "lead over the right account's in that order",
+)
 
 
 @dataclass(frozen=True)
@@ -118,16 +126,6 @@ def _best_of(
     return np.concatenate(pairs), np.concatenate(scores)
 
 
-SIGNALS = (
-    "score",
-    "lead over the left account's other candidates",
-    "lead over the right account's",
-    "mutual best",
-    "lead over the left account's others in the method's own order",
-    "lead over the right account's in that order",
-)
-
-
 @dataclass(frozen=True)
 class Scale:
     """The unit of a method's scores: a middle, a spread, the floor in place of an absent rival.
@@ -182,8 +180,7 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
     owner[group[dwarfs]] = np.flatnonzero(dwarfs)  # at most one of a group can hold more than half
     small = np.flatnonzero(~dwarfs & (owner[group] >= 0))
     np.add.at(rest, owner[group[small]], np.exp((score[small] - about[owner[group[small]]]) / unit))
-    result: FloatArray = about / unit + np.log(rest + np.exp((floor - about) / unit))
-    return result
+    return np.asarray(about / unit + np.log(rest + np.exp((floor - about) / unit)))
 
 
 def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> FloatArray:
@@ -199,8 +196,7 @@ def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> Flo
     result = best[group]
     leaders = order[place == 0]
     result[leaders] = second[group[leaders]]
-    at_least: FloatArray = np.maximum(result, floor)
-    return at_least
+    return np.asarray(np.maximum(result, floor))
 
 
 def margins(pairs: Shortlist, floor: float) -> tuple[FloatArray, FloatArray]:

@@ -42,12 +42,17 @@ from scipy.stats import norm
 
 from kedge.types import FloatArray, IntArray
 
-Map: TypeAlias = tuple[FloatArray, FloatArray]  # knots: probability predicted, share observed
-
 # Offset, then the weights of `signals.SIGNALS`: sceptical, and trusting leads before heights.
 PRIOR: Final = np.array([-2.0, 0.0, 0.5, 0.5, 0.5, 0.25, 0.25])
-_PRECISION: Final = np.array([0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0])
-_PLATT_PRECISION: Final = 4.0
+_PRECISION: Final = np.array([0.5, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0])  # of the prior; unmeasured
+_PLATT_PRECISION: Final = 4.0  # of the prior about the identity; unmeasured
+_BIN_ANCHORS = 25  # validation anchors per bin; unmeasured
+_MOST_BINS = 20  # unmeasured
+_TAILS = (0.5, 0.4, 0.3, 0.25, 0.2)  # of the anchored: fewer are too noisy (docs/decisions/0026)
+_RARE = 0.1  # unpaired accounts above t per anchored one: so few hardly matter (docs/decisions/0026)
+_DOUBT = float(norm.isf(0.1))  # standard errors: one of ten shares of 1 is estimated lower (docs/decisions/0026)
+
+Map: TypeAlias = tuple[FloatArray, FloatArray]  # knots: probability predicted, share observed
 
 
 def logits(theta: FloatArray, signals: FloatArray) -> FloatArray:
@@ -61,8 +66,7 @@ def probabilities(z: FloatArray, account: IntArray, n: int) -> FloatArray:
     np.maximum.at(top, account, z)
     weight = np.exp(z - top[account])
     total = np.exp(-top) + np.bincount(account, weight, minlength=n)
-    result: FloatArray = weight / total[account]
-    return result
+    return np.asarray(weight / total[account])
 
 
 def fit_weights(signals: FloatArray, account: IntArray, true: FloatArray, n: int) -> FloatArray:
@@ -148,13 +152,6 @@ def correct_leaders(p: FloatArray, knots: Map, account: IntArray, n: int) -> Flo
 def _logit(p: FloatArray) -> FloatArray:
     clipped = np.clip(p, 1e-6, 1 - 1e-6)
     return np.asarray(np.log(clipped / (1 - clipped)))
-
-
-_BIN_ANCHORS = 25  # validation anchors per bin
-_MOST_BINS = 20
-_TAILS = (0.5, 0.4, 0.3, 0.25, 0.2)  # of the anchored: fewer are too noisy
-_RARE = 0.1  # unpaired accounts above t per anchored one: so few that their likeness to the rest hardly matters
-_DOUBT = float(norm.isf(0.1))  # standard errors: one of ten shares of 1 is estimated lower, and slightly
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,15 @@ from kedge.linalg import symmetric_walk, unit_rows
 from kedge.similarity import fit_logistic, log_distance
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
 
-_WIDTH: Final = 512
+_WIDTH: Final = 512  # of a sketch; unmeasured
 _CELLS: Final = 1 << 25  # entries of one matrix at most (128 MB): larger networks get narrower sketches
-_LEAST_WIDTH: Final = 32
-_OTHERS: Final = 1000  # accounts that a pair is compared with
-_BLOCK: Final = 4096
+_LEAST_WIDTH: Final = 32  # unmeasured
+_OTHERS: Final = 1000  # accounts that a pair is compared with; unmeasured
+_BLOCK: Final = 4096  # pairs compared at once
 _EQUAL: Final = 1e-5  # cosines this close are equal: two ways to add up the same product differ by rounding
+_NEGATIVES = 5  # random partners of each validation account: more than one, for a steadier fit; unmeasured
+_PRIOR = np.array([0.0, 1.0, 0.5, -0.5, -0.5])  # offset, scored, score, log ranks from left and from right
+_STRONG = 5.0  # log-odds from which more of them count less; unmeasured
 
 
 def _marks(problem: Problem, rng: np.random.Generator) -> FloatArray:
@@ -88,11 +91,6 @@ def reach(problem: Problem, pairs: IntArray, hops: int) -> FloatArray:
     return np.column_stack([hop[:, 0] for hop in found] + [np.log(hop[:, 1:] + 1 / _OTHERS) for hop in found])
 
 
-_NEGATIVES = 5  # random partners of each validation account: more than one, for a steadier fit
-_PRIOR = np.array([0.0, 1.0, 0.5, -0.5, -0.5])  # offset, scored, score, log ranks from left and from right
-_STRONG = 5.0  # log-odds from which more of them count less
-
-
 @dataclass(frozen=True)
 class PairRule:
     """A pair is a link where weights · (1, scored, score, log ranks from left and right, further columns) > cut.
@@ -121,8 +119,7 @@ class PairRule:
             columns = np.column_stack([columns, further])
         likely = columns @ self.weights > self.cut
         anchored = (partner[pairs[:, 0]] >= 0) | (owner[pairs[:, 1]] >= 0)
-        result: BoolArray = np.where(anchored, partner[pairs[:, 0]] == pairs[:, 1], likely)
-        return result
+        return np.asarray(np.where(anchored, partner[pairs[:, 0]] == pairs[:, 1], likely))
 
 
 def _columns(alignment: Alignment, pairs: IntArray, middle: float, spread: float) -> FloatArray:

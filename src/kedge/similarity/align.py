@@ -26,8 +26,7 @@ from kedge.similarity.likelihood import ValidationFold, fit_similarity, local_sc
 from kedge.similarity.pair_network import train_pair_network
 from kedge.types import FloatArray, IntArray, Problem
 
-_FEWEST_VALIDATION = 10  # fewer cannot separate two orders
-
+_FEWEST_VALIDATION = 10  # fewer cannot separate two orders; unmeasured
 FOLDS = 5  # as many as usual; unmeasured
 _MOST_PAIRS = 2_000  # of all folds together: more do not change what is learnt; unmeasured
 

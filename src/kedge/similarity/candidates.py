@@ -19,10 +19,10 @@ from kedge.alignment import VectorAlignment
 from kedge.linalg import unit_rows
 from kedge.types import FloatArray, IntArray, Problem, pair_keys
 
-EXACT_UP_TO: Final = 50_000
+EXACT_UP_TO: Final = 50_000  # accounts on a side; unmeasured
 _SAMPLE = 500  # accounts on which the recall of approximate search is measured
 _SEARCHED = 0.1  # share of the cells that one query searches, and
-_MOST_CELLS = 24  # at most so many: the largest networks would otherwise cost ten times the rest
+_MOST_CELLS = 24  # at most so many: the largest networks would otherwise cost ten times the rest (docs/decisions/0021)
 _BLOCK = 1024  # accounts that one thread searches for at a time
 
 

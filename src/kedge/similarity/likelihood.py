@@ -25,6 +25,13 @@ from kedge.alignment import VectorAlignment
 from kedge.similarity.candidates import nearest
 from kedge.types import FloatArray, IntArray
 
+_LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise
+_LOCAL = 10  # nearest accounts whose distances make the local scale; unmeasured
+_RIVALS = 20  # nearest accounts that a known pair is compared with; unmeasured
+_RANDOM = 20  # random ones for the rest; unmeasured
+_ENOUGH_PAIRS = 500  # four numbers are to be estimated; unmeasured
+_STRENGTH = 0.1  # of the prior that similarity is no evidence; unmeasured
+
 
 def fit_logistic(
     columns: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray, prior: FloatArray, strength: float = 1.0
@@ -50,14 +57,6 @@ class ValidationFold:
     left: FloatArray
     right: FloatArray
     pairs: IntArray
-
-
-_LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise
-_LOCAL = 10  # nearest accounts whose distances make the local scale
-_RIVALS = 20  # nearest accounts that a known pair is compared with
-_RANDOM = 20  # random ones for the rest
-_ENOUGH_PAIRS = 500  # four numbers are to be estimated
-_STRENGTH = 0.1  # of the prior that similarity is no evidence
 
 
 LocalScales: TypeAlias = tuple[FloatArray, FloatArray]
@@ -91,8 +90,7 @@ def local_scales(cosines: tuple[FloatArray, FloatArray]) -> LocalScales:
 
 def _median_distance(cosines: FloatArray) -> FloatArray:
     isolated = np.isnan(cosines).all(axis=1, keepdims=True)
-    result: FloatArray = np.nanmedian(log_distance(np.where(isolated, 0.0, cosines)), axis=1)
-    return result
+    return np.asarray(np.nanmedian(log_distance(np.where(isolated, 0.0, cosines)), axis=1))
 
 
 def fit_similarity(
@@ -172,5 +170,4 @@ def _features(vectors: VectorAlignment, pairs: IntArray, scales: LocalScales) ->
 
 def log_distance(cosine: FloatArray) -> FloatArray:
     """log d of each cosine."""
-    result: FloatArray = np.log(_LEAST_DISTANCE + np.maximum(1.0 - cosine.astype(np.float64), 0.0))
-    return result
+    return np.asarray(np.log(_LEAST_DISTANCE + np.maximum(1.0 - cosine.astype(np.float64), 0.0)))

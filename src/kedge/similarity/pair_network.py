@@ -28,10 +28,11 @@ from kedge.linalg import unit_rows
 from kedge.similarity.likelihood import ValidationFold
 from kedge.types import FloatArray, IntArray, Side, as_pairs
 
-Form = Literal["interaction", "concat"]
-
 _BLOCK = 65_536  # pairs scored at once
 _SAVED = ("form", "middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained")
+_LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs carries no information
+
+Form = Literal["interaction", "concat"]
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,6 @@ def untrained(form: Form) -> PairNetwork:
     """The network that gives every pair log-odds of 0."""
     empty = np.zeros(0, np.float32)
     return PairNetwork(form, empty, empty, empty.reshape(0, 0), empty, empty, 0.0, 0.0, trained=False)
-
-
-_LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs carries no information
 
 
 class Examples(NamedTuple):

@@ -47,14 +47,12 @@ def read_only_csr(matrix: csr_array) -> csr_array:
 
 def pair_keys(left: IntArray, right: IntArray, width: int) -> IntArray:
     """One number for each pair, int64 [m]; `width` is the number of right accounts. Keys order as the pairs do."""
-    keys: IntArray = np.asarray(left, np.int64) * np.int64(max(width, 1)) + right
-    return keys
+    return np.asarray(np.asarray(left, np.int64) * np.int64(max(width, 1)) + right)
 
 
 def is_among(pairs: IntArray, others: IntArray, width: int) -> BoolArray:
     """Which of the pairs [m, 2] are among the others [k, 2]."""
-    found: BoolArray = np.isin(pair_keys(pairs[:, 0], pairs[:, 1], width), pair_keys(others[:, 0], others[:, 1], width))
-    return found
+    return np.asarray(np.isin(pair_keys(pairs[:, 0], pairs[:, 1], width), pair_keys(others[:, 0], others[:, 1], width)))
 
 
 def as_pairs(pairs: Any) -> IntArray:

@@ -19,6 +19,8 @@ from kedge.alignment import SparseAlignment
 from kedge.linalg import row_index, top_of_rows
 from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 
+_BLOCK_TERMS = 1 << 23  # terms of a product that one block of rows may hold at once (about 100 MB)
+
 
 def _best_of_rows(S: FloatArray, keep: int) -> BoolArray:
     """Which entries are among the `keep` largest of their row; entries that tie at the border are all dropped.
@@ -67,8 +69,6 @@ def anchors_above(problem: Problem, scores: csr_array) -> SparseAlignment:
 Best: TypeAlias = tuple[IntArray, FloatArray]
 Adjust: TypeAlias = Callable[[slice, csr_array], FloatArray]
 
-_BLOCK_TERMS = 1 << 23  # terms of a product that one block of rows may hold at once (about 100 MB)
-
 
 def near_linked(network: Network, linked: IntArray, kept: BoolArray, value: FloatArray) -> csr_array:
     """n × links: `value` [n] of an account where it is kept and neighbours a linked one."""
@@ -115,8 +115,7 @@ def best_witnessed(
 
     def with_degrees(block: slice, counts: csr_array) -> FloatArray:
         degrees = first.degrees[block][row_index(counts)], second.degrees[counts.indices]
-        scores: FloatArray = counts.data + np.minimum(*degrees) / (2 * np.maximum(*degrees))
-        return scores
+        return np.asarray(counts.data + np.minimum(*degrees) / (2 * np.maximum(*degrees)))
 
     return best_of_product(mine, csr_array(other.T.tocsr()), keep, with_degrees)
 

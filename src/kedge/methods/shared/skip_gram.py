@@ -34,8 +34,7 @@ def walk_vectors(network: Network, settings: BaselineConfig, seed: int) -> Float
     noise = np.random.default_rng(seed).choice(network.n, 1 << 20, p=share / share.sum()).astype(np.int32)
     X = _skip_gram(walks, noise, settings.dimensions, network.n, settings.window, settings.negatives, _RATE, seed)
     X[network.degrees == 0] = 0
-    vectors: FloatArray = X
-    return vectors
+    return np.asarray(X)
 
 
 @njit(cache=True)
