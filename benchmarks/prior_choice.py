@@ -20,11 +20,11 @@ from shared_pairs import ROOT, load, mean_ranking
 
 from kedge.alignment import SparseAlignment
 from kedge.config import Config, resolve
-from kedge.context.run_context import MemoryCache, RunContext
+from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.embedding.network import embed_both
 from kedge.embedding.sketch import concatenate_sketch, sketch_both
 from kedge.evidence.forms import FORMS
-from kedge.evidence.pairing import certain_pairs, near_pairs, prior_of
+from kedge.evidence.pairing import near_pairs, prior_of
 from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
 from kedge.similarity.align import align_vectors
@@ -77,11 +77,10 @@ def main() -> None:
                 resolved = METHODS["evidence"].choose_settings(trial, config.model_copy(update={"seed": seed}))
                 propagate = FORMS[resolved.evidence.form]
                 first = propagate(trial, resolved.evidence)
-                known = certain_pairs(trial, first, config.pairing.certain)
                 found["evidence"].append(mean_ranking(SparseAlignment(ranking_scores(first)), held)["mrr"])
                 for kind, (left, right) in kinds.items():
                     ranked = mean_ranking(align_vectors(trial, left, right, config.pairing, seed), held)
-                    near = near_pairs(trial, left, right, known, first.log_odds, config.pairing, seed)
+                    near = near_pairs(trial, first, (left, right), resolved, Silent())
                     again = propagate(trial, resolved.evidence, prior_of(near, first.beliefs.shape))
                     found.setdefault(f"{kind} alone", []).append(ranked["mrr"])
                     both = mean_ranking(SparseAlignment(ranking_scores(again)), held)["mrr"]

@@ -15,11 +15,11 @@ from threadpoolctl import threadpool_limits
 
 from kedge import synth
 from kedge.config import resolve
-from kedge.context.run_context import MemoryCache, RunContext
+from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.embedding import network
 from kedge.embedding import sketch as sketches
 from kedge.evaluation import metrics as evaluate
-from kedge.evidence import pairing, prior
+from kedge.evidence import pairing
 from kedge.evidence.forms import reciprocal_ranks
 from kedge.evidence.pairing import certain_pairs, near_pairs
 from kedge.evidence.propagate import propagate
@@ -31,10 +31,10 @@ from kedge.synth import subnetworks
 from kedge.types import Hypergraph, Network, Problem
 
 
-def prior_of(problem: Problem, left: Any, right: Any, evidence: Any, config: Any, *more: Any) -> Any:
-    certain = certain_pairs(problem, evidence, config.certain)
-    near = near_pairs(problem, left, right, certain, evidence.log_odds, config, 0, *more)
-    return prior.prior_of(near, evidence.beliefs.shape)
+def prior_of(problem: Problem, vectors: Any, config: Any) -> Any:
+    evidence = propagate(problem, config.evidence)
+    near = near_pairs(problem, evidence, (vectors, vectors), config, Silent())
+    return pairing.prior_of(near, evidence.beliefs.shape)
 
 
 def test_without_a_prior_it_is_the_method_evidence() -> None:
@@ -54,9 +54,9 @@ def test_refinements_go_on_while_certain_pairs_grow(monkeypatch: pytest.MonkeyPa
     known = []
     make = pairing.near_pairs
 
-    def watched(problem: Problem, left: Any, right: Any, pairs: Any, *more: Any) -> Any:
-        known.append(len(pairs))
-        return make(problem, left, right, pairs, *more)
+    def watched(problem: Problem, evidence: Any, *more: Any) -> Any:
+        known.append(len(certain_pairs(problem, evidence, config.pairing.certain)))
+        return make(problem, evidence, *more)
 
     monkeypatch.setattr(pairing, "near_pairs", watched)
     refined = method.find_evidence(problem, config, RunContext())
@@ -292,16 +292,14 @@ def test_certain_pairs_begin_with_the_anchors() -> None:
 @pytest.mark.parametrize("count", [0, 1, 4])
 def test_a_prior_of_too_few_pairs_is_empty(count: int) -> None:
     problem = planted(count)
-    evidence = propagate(problem, resolve().evidence)
     X = np.random.default_rng(0).normal(size=(120, 4)).astype(np.float32)
-    config = resolve(assignments=["pairing.certain=0.999999999"]).pairing
-    assert prior_of(problem, X, X, evidence, config).nnz == 0
+    assert prior_of(problem, X, resolve(assignments=["pairing.certain=0.999999999"])).nnz == 0
 
 
 def test_equal_vectors_give_every_pair_the_same_prior() -> None:
     problem = planted(30)
     X = np.ones((120, 4), np.float32)
-    found = prior_of(problem, X, X, propagate(problem, resolve().evidence), resolve().pairing)
+    found = prior_of(problem, X, resolve())
     assert found.nnz == 0 or np.ptp(found.data) < 1e-4
 
 

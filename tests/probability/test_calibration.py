@@ -343,7 +343,7 @@ def test_leads_agree_with_loops() -> None:
     pairs = shortlist(problem, method(problem), 10)
     scale = scale_of([pairs])
     found, unit = signals(pairs, scale), scale.temperature * scale.spread
-    from_left, from_right = margins(pairs, scale.floor)
+    from_left, from_right = margins(pairs, pairs.score, scale.floor)
     for i in range(len(pairs)):
         for account, column, margin in ((pairs.left, 1, from_left), (pairs.right, 2, from_right)):
             others = (account == account[i]) & (np.arange(len(pairs)) != i)

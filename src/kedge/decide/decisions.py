@@ -44,7 +44,7 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
         rank=pairs.rank,  # the rows of an account keep their places, so 1, 2, ... still counts them
         score=pairs.score[order],
         probability=probability[order],
-        margin=margins(pairs, calibrator.scale.floor)[0][order],
+        margin=margins(pairs, pairs.score, calibrator.scale.floor)[0][order],
         decision=decision[order],
         counterpart=calibrator.has_counterpart(pairs)[pairs.left[order]],
         assigned=assigned[order],

@@ -95,15 +95,20 @@ def explain(
         vectors=float(evidence.vectors),
         log_odds=float(evidence.prior) + float(evidence.vectors) + sum(reason.weight for _, reason in reasons),
         similarity=None if evidence.similarity is None else float(evidence.similarity),
-        score=None if row is None else float(matches.score[row]),
-        probability=None if row is None else float(matches.probability[row]),
         counterpart=float(matches.counterpart[np.argmax(of_left)]) if of_left.any() else None,
-        rank=None if row is None else int(matches.rank[row]),
-        decision=None if row is None else DECISIONS[int(matches.decision[row])],
+        **_row(matches, row),
         runner_up=_best(matches, np.flatnonzero(of_left & ~of_right)),
         rival=_best(matches, np.flatnonzero(of_right & ~of_left)),
         notes=notes,
     )
+
+
+def _row(matches: Matches, row: int | None) -> dict[str, Any]:
+    """What the matches have of the pair; None for each without a row."""
+    if row is None:
+        return dict.fromkeys(("score", "probability", "rank", "decision"))
+    numbers = {"score": float(matches.score[row]), "probability": float(matches.probability[row])}
+    return {**numbers, "rank": int(matches.rank[row]), "decision": DECISIONS[int(matches.decision[row])]}
 
 
 def _reason(problem: Problem, term: Term) -> Reason:

@@ -51,12 +51,7 @@ class PartFit:
 
     def cache_entry(self) -> CacheEntry:
         """As it is cached."""
-        facts: dict[str, Any] = {
-            "trivial": self.trivial,
-            "auc": self.auc,
-            "steps": self.steps,
-            "collapsed": self.collapsed,
-        }
+        facts: dict[str, Any] = {name: getattr(self, name) for name in ("trivial", "auc", "steps", "collapsed")}
         facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
         return CacheEntry({"vectors": self.vectors, "losses": self.losses}, facts)
 
@@ -68,12 +63,8 @@ class PartFit:
 
 def key_of(job: PartJob) -> str:
     """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs."""
-    settings = [
-        "part",
-        job.config.mgcn.model_dump(mode="json"),
-        job.config.hypergraph.model_dump(mode="json"),
-        job.seed,
-    ]
+    stages = (job.config.mgcn, job.config.hypergraph)
+    settings = ["part", *(stage.model_dump(mode="json") for stage in stages), job.seed]
     A = job.adjacency
     given = [array for array in (job.first, job.features) if array is not None]
     return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph), *given)

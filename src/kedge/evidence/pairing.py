@@ -27,11 +27,11 @@ from kedge.embedding.sketch import vectors_of
 from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
 from kedge.evidence.propagate import propagate
-from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, unassigned_scores
+from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, weighed_scores
 from kedge.linalg import gains, reciprocal_ranks, row_index
 from kedge.reconcile import choose_ridge, project_onto
 from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_folds
-from kedge.types import BoolArray, FloatArray, IntArray, KedgeError, Network, Problem
+from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
 _EXACT_UP_TO = 20_000  # accounts per network: a prior can miss a pair (docs/decisions/0021)
 _GROWTH = 1.1  # of the certain matches, from which another refinement pays; unmeasured
@@ -65,29 +65,23 @@ class Near:
 
 
 def near_pairs(
-    problem: Problem,
-    left: FloatArray,
-    right: FloatArray,
-    known: IntArray,
-    candidates: csr_array,
-    config: PairingConfig,
-    seed: int,
-    progress: Progress | None = None,
+    problem: Problem, evidence: Evidence, vectors: tuple[FloatArray, ...], config: Config, progress: Progress
 ) -> Near:
-    """The nearest pairs and evidence's `candidates`, without rejected ones.
+    """The nearest pairs and evidence's candidates, without rejected ones.
 
-    Where the spaces cannot be aligned, or an account has no vector, the log-ratio is 0.
-
-    `known` are the certain pairs, [m, 2]. `progress` gets a note where the search is approximate.
+    The left and right `vectors` are aligned by the matches that evidence is certain of. Where that cannot be done, or
+    an account has no vector, the log-ratio is 0. `progress` gets a note where the search is approximate.
     """
-    reached = np.column_stack([row_index(candidates), candidates.indices])
+    (left, right), seed = vectors, config.seed
+    known = certain_pairs(problem, evidence, config.pairing.certain)
+    reached = np.column_stack([row_index(evidence.log_odds), evidence.log_odds.indices])
     nothing = Near(reached, np.zeros(len(reached)))
     if len(known) < FOLDS:
         return nothing
     ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
     aligned = VectorAlignment(left, project_onto(left, right, known, ridge))
-    near = free_candidates(problem, aligned, config.nearest, _EXACT_UP_TO)
-    if progress is not None and not near.exact:
+    near = free_candidates(problem, aligned, config.pairing.nearest, _EXACT_UP_TO)
+    if not near.exact:
         progress.note(
             # In steps, so that the many searches of a run are one line.
             f"the nearest accounts are searched for approximately: at least {min(int(10 * near.recall), 9) * 10}% of "
@@ -100,9 +94,8 @@ def near_pairs(
     pairs = each_once(np.concatenate([near.pairs, reached]))
     pairs = pairs[~problem.is_rejected(pairs)]
     log_ratio = similarity.log_ratio(aligned, pairs)
-    for side, vectors in enumerate((aligned.left, aligned.right)):
-        has_vector: BoolArray = np.any(vectors, axis=1)
-        log_ratio = np.where(has_vector[pairs[:, side]], log_ratio, 0.0)
+    for side, placed in enumerate((aligned.left.any(axis=1), aligned.right.any(axis=1))):
+        log_ratio = np.where(placed[pairs[:, side]], log_ratio, 0.0)
     return Near(pairs, log_ratio, aligned)
 
 
@@ -122,7 +115,7 @@ def refine(problem: Problem, evidence: Evidence, config: Config, context: RunCon
     certain = len(certain_pairs(problem, evidence, config.pairing.certain))
     for _ in range(config.pairing.refinements):
         before = certain
-        near = _near_ones(problem, evidence, config, context)
+        near = near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
         prior = prior_of(near, evidence.beliefs.shape)
         if prior.nnz == 0:
             break
@@ -133,24 +126,14 @@ def refine(problem: Problem, evidence: Evidence, config: Config, context: RunCon
     return evidence
 
 
-def _near_ones(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Near:
-    """Similar pairs of vectors, aligned by the matches that evidence is certain of."""
-    left, right = vectors_of(problem, config, context)
-    certain = certain_pairs(problem, evidence, config.pairing.certain)
-    return near_pairs(problem, left, right, certain, evidence.log_odds, config.pairing, config.seed, context.progress)
-
-
 def signals_of_candidates(
     problem: Problem, evidence: Evidence, config: Config, context: RunContext
 ) -> tuple[Near, FloatArray]:
     """The pairs that a mixture orders, and the signals of each, [m, 6]."""
-    near = _near_ones(problem, evidence, config, context)
-    return near, known_of(near.pairs, near.log_ratio, evidence, _anchors_alone(problem, config))
-
-
-def _anchors_alone(problem: Problem, config: Config) -> Evidence:
-    """The evidence of the anchors alone: a single round."""
-    return propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
+    near = near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
+    # The evidence of the anchors alone is that of a single round.
+    anchors_alone = propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
+    return near, known_of(near.pairs, near.log_ratio, evidence, anchors_alone)
 
 
 def choose_settings(problem: Problem, config: Config, context: RunContext) -> Config:
@@ -254,7 +237,7 @@ def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArr
     result = []
     for i, half in enumerate(halves):
         weights = fit_mixture(halves[:i] + halves[i + 1 :])
-        order = unassigned_scores(mix(half.pairs, half.known, weights, shape))
+        order = weighed_scores(mix(half.pairs, half.known, weights, shape), assigned=False)
         result.append(reciprocal_ranks(order, half.held))
     return np.concatenate(result)
 

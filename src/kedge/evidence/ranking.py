@@ -128,17 +128,12 @@ def ranking_scores(evidence: Evidence) -> csr_array:
     return _ranked(evidence.beliefs, evidence.log_odds.data, raised * evidence.assigned)
 
 
-def weighed_scores(weighed: csr_array) -> csr_array:
-    """The same of the log-odds of a mixture (`mix`), n_1 × n_2: with its own beliefs and assignment."""
-    return _weighed(weighed, _SLIGHT_RAISE * matched(weighed))
+def weighed_scores(weighed: csr_array, assigned: bool = True) -> csr_array:
+    """The same of the log-odds of a mixture (`mix`), n_1 × n_2: with its own beliefs and assignment.
 
-
-def unassigned_scores(weighed: csr_array) -> csr_array:
-    """The same without the assignment, which costs more than all else and moves few ranks."""
-    return _weighed(weighed, np.zeros(weighed.nnz))
-
-
-def _weighed(weighed: csr_array, raised: FloatArray) -> csr_array:
+    A trial goes without the assignment, which costs more than all else and moves few ranks.
+    """
+    raised = _SLIGHT_RAISE * matched(weighed) if assigned else np.zeros(weighed.nnz)
     beliefs = with_data(weighed, two_sided(weighed, 1.0))
     return _ranked(beliefs, weighed.data - weighed.data.max(initial=0.0), raised)
 

@@ -131,9 +131,5 @@ def reciprocal_ranks(scores: csr_array, truth: IntArray) -> FloatArray:
 
 def gains(tried: FloatArray, reached: FloatArray, errors: float = 1.0) -> bool:
     """Whether the mean gain is larger than so many of its standard errors."""
-    return bool((tried - reached).mean() > errors * standard_error(tried - reached))
-
-
-def standard_error(values: FloatArray) -> float:
-    """The standard error of their mean."""
-    return float(values.std() / np.sqrt(len(values)))
+    gain = tried - reached
+    return bool(gain.mean() > errors * float(gain.std() / np.sqrt(len(gain))))

@@ -64,35 +64,22 @@ def part_adjacency(
     network: Network, parts: Parts, p: int, config: PartitionConfig, anchors: IntArray | None = None
 ) -> tuple[IntArray, csr_array]:
     """The accounts of part p, members, shared and halo accounts, ascending, and the edges to train on among them."""
-    if config.shared_by == "border":
-        members = parts.members(p)
-        accounts = np.union1d(members, choose_halo(network, members, config, anchors))
-        inside = csr_array(network.adjacency[accounts][:, accounts])
-        at_home = parts.part[accounts] == p
-        rows = row_index(inside)
-        keep = at_home[rows] | at_home[inside.indices]
-        kept = with_data(inside, inside.data * keep)
-        kept.eliminate_zeros()
-        return accounts, kept
-    accounts = np.union1d(parts.members(p), parts.shared)
+    members, border = parts.members(p), config.shared_by == "border"
+    accounts = np.union1d(members, choose_halo(network, members, config, anchors) if border else parts.shared)
     inside = csr_array(network.adjacency[accounts][:, accounts])
-    if config.shared_by == "paper" or len(parts.shared) == 0:
+    if config.shared_by == "paper" or not (border or len(parts.shared)):
         return accounts, inside
-    halo = np.isin(accounts, parts.shared) & (parts.part[accounts] != p)
-    rows = row_index(inside)
-    both = halo[rows] & halo[inside.indices]
-    keep = ~both
-    candidates = np.flatnonzero(both)
-    # The rarest edges of an account are those to its least connected neighbours: they distinguish it best.
-    order = np.lexsort(
-        (inside.indices[candidates], network.degrees[accounts[inside.indices[candidates]]], rows[candidates])
-    )
-    ranked = candidates[order]
-    owner = rows[ranked]
-    place = np.arange(len(ranked)) - np.searchsorted(owner, owner)
-    chosen = ranked[place < config.shared_edges]
-    keep[chosen] = True
+    rows, at_home = row_index(inside), parts.part[accounts] == p
+    keep = at_home[rows] | at_home[inside.indices]
+    if not border:
+        others = np.flatnonzero(~keep)
+        # The rarest edges of an account are those to its least connected neighbours: they distinguish it best.
+        ends = inside.indices[others]
+        ranked = others[np.lexsort((ends, network.degrees[accounts[ends]], rows[others]))]
+        owner = rows[ranked]
+        place = np.arange(len(ranked)) - np.searchsorted(owner, owner)
+        keep[ranked[place < config.shared_edges]] = True
     kept = with_data(inside, inside.data * keep)
     kept.eliminate_zeros()
     # An edge chosen by either end counts for both.
-    return accounts, csr_array(kept.maximum(kept.T))
+    return accounts, kept if border else csr_array(kept.maximum(kept.T))

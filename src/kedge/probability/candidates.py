@@ -199,12 +199,8 @@ def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> Flo
     return np.asarray(np.maximum(result, floor))
 
 
-def margins(pairs: Shortlist, floor: float) -> tuple[FloatArray, FloatArray]:
+def margins(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
     """The score minus the best other candidate's, seen from the left and from the right account."""
-    return _leads(pairs, pairs.score, floor)
-
-
-def _leads(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
     score = score.astype(np.float64)
     return (
         score - _best_other(pairs.left, pairs.n_left, score, floor),
@@ -222,9 +218,9 @@ def signals(pairs: Shortlist, scale: Scale) -> FloatArray:
     unit = scale.temperature * scale.spread
     from_left = score / unit - _rivals(pairs.left, pairs.n_left, score, scale.floor, unit)
     from_right = score / unit - _rivals(pairs.right, pairs.n_right, score, scale.floor, unit)
-    lead_left, lead_right = margins(pairs, -np.inf)
+    lead_left, lead_right = margins(pairs, score, -np.inf)
     nothing = np.zeros(len(pairs))
-    own = (nothing, nothing) if pairs.own_order is None else _leads(pairs, pairs.own_order, scale.last)
+    own = (nothing, nothing) if pairs.own_order is None else margins(pairs, pairs.own_order, scale.last)
     return np.column_stack(
         [
             np.arcsinh((score - scale.middle) / scale.spread),

@@ -84,13 +84,10 @@ def local_scales(cosines: tuple[FloatArray, FloatArray]) -> LocalScales:
     A median, since the partner of an account is among its nearest, and nearer than it should be where it was used to
     align the spaces. An account without near ones has the scale of a cosine of 0.
     """
-    left, right = (_median_distance(side[:, :_LOCAL]) for side in cosines)
+    near = [side[:, :_LOCAL] for side in cosines]
+    known = [np.where(np.isnan(side).all(axis=1, keepdims=True), 0.0, side) for side in near]
+    left, right = (np.nanmedian(log_distance(side), axis=1) for side in known)
     return left, right
-
-
-def _median_distance(cosines: FloatArray) -> FloatArray:
-    isolated = np.isnan(cosines).all(axis=1, keepdims=True)
-    return np.asarray(np.nanmedian(log_distance(np.where(isolated, 0.0, cosines)), axis=1))
 
 
 def fit_similarity(
