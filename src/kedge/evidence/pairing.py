@@ -94,7 +94,8 @@ def near_pairs(
     pairs = each_once(np.concatenate([near.pairs, reached]))
     pairs = pairs[~problem.is_rejected(pairs)]
     log_ratio = similarity.log_ratio(aligned, pairs)
-    for side, placed in enumerate((aligned.left.any(axis=1), aligned.right.any(axis=1))):
+    for side, unit in enumerate((aligned.left, aligned.right)):
+        placed = np.asarray(unit.any(axis=1))
         log_ratio = np.where(placed[pairs[:, side]], log_ratio, 0.0)
     return Near(pairs, log_ratio, aligned)
 

@@ -234,7 +234,7 @@ def _gates(model: Mgcn) -> tuple[float, float] | None:
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
     """X^K as it is; an account without edges has learnt nothing, so a free one is 0, not its random draw."""
     with torch.no_grad():
-        X = model().numpy().copy()
+        X: FloatArray = model().numpy().copy()
     if model.config.start == "free":
         X[network.degrees == 0] = 0.0
     return X
