@@ -1,17 +1,17 @@
-"""Hypergraphs drawn from a network: one file per builder, all of them in `BUILDERS`, and a report on the result."""
+"""Hypergraphs drawn from a network, one file per builder, all in `BUILDERS`; a user's own; a report on the result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from kedge.config import HYPERGRAPHS, HypergraphConfig
-from kedge.hypergraph.given import accept, unite
-from kedge.types import Hypergraph, IntArray, Network
+from kedge.types import Hypergraph, IntArray, KedgeError, Network
 
 __all__ = ["BUILDERS", "DegenerateHypergraphWarning", "Report", "accept", "build_hypergraph", "report", "unite"]
 
@@ -50,6 +50,37 @@ def build_hypergraph(
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
     return unite([BUILDERS[name].build(network, config, seed, anchors) for name in config.builders.split("+")])
+
+
+def accept(matrix: Any, n: int) -> Hypergraph:
+    """A user's own n × e matrix of memberships p(v, e), dense or sparse, checked."""
+    try:
+        H = csr_array(matrix)
+    except (TypeError, ValueError) as error:
+        raise KedgeError(f"a hypergraph is a matrix of numbers ({error})") from None
+    if H.ndim != 2 or H.shape[0] != n:
+        raise KedgeError(f"a hypergraph of shape {H.shape} for {n:,} accounts", remedy="give one row for each account")
+    outside = ~((H.data >= 0) & (H.data <= 1))  # so that NaN is outside too
+    if outside.any():
+        place = int(np.flatnonzero(outside)[0])
+        account = int(np.searchsorted(H.indptr, place, side="right")) - 1
+        raise KedgeError(
+            f"p({account}, {H.indices[place]}) = {H.data[place]:g} is outside [0, 1]",
+            remedy="scale memberships into [0, 1]",
+        )
+    return Hypergraph(H.astype(np.float32))
+
+
+def unite(hypergraphs: Sequence[Hypergraph]) -> Hypergraph:
+    """The hyperedges of several hypergraphs of the same accounts, side by side."""
+    if not hypergraphs:
+        raise KedgeError("no hypergraphs to unite", remedy="name at least one of hypergraph.builders")
+    if len({h.n for h in hypergraphs}) > 1:
+        raise KedgeError(f"hypergraphs of {', '.join(f'{h.n:,}' for h in hypergraphs)} accounts cannot be united")
+    if len(hypergraphs) == 1:
+        return hypergraphs[0]
+    centres = [np.full(h.hyperedges, -1) if h.centres is None else h.centres for h in hypergraphs]
+    return Hypergraph(csr_array(hstack([h.H for h in hypergraphs])), np.concatenate(centres))
 
 
 @dataclass(frozen=True)
