@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from command import ENVIRONMENT, kedge, match_words, process
+from forked import Forked, command
 
 METRICS = (
     "hits1 hits5 hits10 mrr left_to_right right_to_left matched_hits1 macro_precision macro_recall macro_f1 ece "
@@ -147,16 +148,12 @@ def test_a_killed_run_is_finished_by_the_same_command_with_the_same_bytes(
 ) -> None:
     for moment in (0.0, 0.3, 0.7):
         out = tmp_path / f"run{moment}"
-        work = subprocess.Popen(
-            process(*match_words(pair, out)), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-        assert work.stderr is not None
-        said = work.stderr.readline()
-        assert b"reading" in said
+        work = Forked(command, *match_words(pair, out), stream="stderr")
+        said = work.output.readline()
+        assert "reading" in said
         time.sleep(moment)
         work.send_signal(killer)
-        said += work.communicate()[1]
-        assert b"Traceback" not in said
+        assert "Traceback" not in said + work.end()[1]
         kedge(*match_words(pair, out, "-q"))
         assert (out / "matches.parquet").read_bytes() == (run / "matches.parquet").read_bytes()
         assert not list(out.rglob(".kedge-tmp-*"))

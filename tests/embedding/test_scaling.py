@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from command import ENVIRONMENT, kedge, match_words, process
+from command import kedge, match_words
+from forked import Forked, command, killed_when
 from graphs import communities
 from ports import free_port
 
@@ -89,7 +89,7 @@ def test_a_purge_takes_the_vectors_too(whole: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "embeddings").exists()
 
 
-def wait_for(condition: Any, seconds: float = 60.0) -> None:
+def wait_for(condition: Any, seconds: float = 300.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -101,13 +101,9 @@ def trained(folder: Path) -> int:
 
 
 def kill_after_parts(words: list[object], folder: Path, count: int) -> list[str]:
-    """Start a command, kill it -9 when `count` parts are trained; the names of the parts that it left."""
-    work = subprocess.Popen(process(*words), env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: trained(folder) >= count)
-    workers = [int(pid) for pid in Path(f"/proc/{work.pid}/task/{work.pid}/children").read_text().split()]
-    work.send_signal(signal.SIGKILL)
-    work.wait()
-    wait_for(lambda: not any(alive(pid) for pid in workers), 20)  # workers end with their parent
+    """Run a command, killed -9 when `count` parts are trained; the names of the parts that it left."""
+    workers = Forked(killed_when, folder, "*.safetensors", count, *words).end()[1].splitlines()[-1].split()
+    wait_for(lambda: not any(alive(int(pid)) for pid in workers))  # workers end with their parent
     return sorted(path.name for path in folder.glob("*.safetensors"))
 
 
@@ -179,14 +175,12 @@ def test_a_dask_cluster_gives_the_same_run_and_survives_a_worker_killed_by_its_p
     assert "engine dask: 2 workers" in said
     assert same_results(tmp_path / "one", whole)
     out = tmp_path / "two"
-    work = subprocess.Popen(
-        process(*match_words(pair, out, *WORDS, "--engine", "dask", "--address", address)),
-        env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+    words = match_words(pair, out, *WORDS, "--engine", "dask", "--address", address)
+    work = Forked(command, *words, stream="stderr")
     wait_for(lambda: trained(out / "embeddings") >= 1)
     os.kill(running[-1].pid, signal.SIGKILL)
-    complaint = work.communicate()[1]
-    assert work.returncode == 0, complaint.decode()
+    code, complaint = work.end()
+    assert code == 0, complaint
     assert same_results(out, whole)
 
 

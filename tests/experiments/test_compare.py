@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command import kedge, plant
+from forked import Forked, killed_when
 
 from kedge.errors import KedgeError
 from kedge.experiments.cells import Shares, cell_key, read_folder
@@ -39,16 +35,7 @@ def test_compare_prints_what_it_keeps_and_goes_on_after_a_kill(pair: Path, tmp_p
     methods, settings = "common-neighbours,faq", ("baselines.dense_cells=10",)
     words = ["compare", "--data", pair, "-m", methods, "--seeds", 2, "--set", *settings, "-o", tmp_path / "out"]
     kept = tmp_path / "out" / "cells"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "kedge", *map(str, words), "-q"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 240
-    while not list(kept.glob("*.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    Forked(killed_when, kept, "*.json", 1, *words, "-q").end()
     first = {path.name: path.read_bytes() for path in kept.glob("*.json")}
     assert first, "at least one cell was finished"
     assert not (tmp_path / "out" / "comparison.json").exists(), "the kill came before the end"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from accessibility import Scheme, axe_script, serious_findings
-from command import ENVIRONMENT, process
+from forked import Forked, command
 from reviewing import HOSTILE, QUICK, open_log, small_problem
 
 from kedge.answers import Entry
@@ -38,20 +38,16 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        command = process("review", self.run, "--no-open", "--port", self.port)
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT
-        )
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
+        self.process = Forked(command, "review", self.run, "--no-open", "--port", self.port)
+        for line in self.process.output:
             if found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", line):
                 self.link, self.port = found[0], int(found[1])
                 return
         raise AssertionError("the server did not start")
 
     def kill(self) -> None:
-        self.process.kill()
-        self.process.communicate()
+        self.process.send_signal(signal.SIGKILL)
+        self.process.end()
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -322,15 +323,15 @@ def test_an_interrupt_ends_the_server_cleanly(tmp_path: Path) -> None:
     link = next(found for line in server.stdout if (found := re.search(r"http://([\d.]+):(\d+)/\?token=(\S+)", line)))
     host, port, token = link.groups()
     assert host == "127.0.0.1"
-    connection = http.client.HTTPConnection(host, int(port), timeout=120)
-    connection.request("GET", f"/?token={token}")
-    answer = connection.getresponse()
-    assert answer.status == 303
-    assert f"kedge-{port}=" in answer.headers["set-cookie"], "two servers on one machine keep their cookies apart"
-    assert "server" not in answer.headers
-    answer.read()
-    server.send_signal(signal.SIGINT)
-    _, errors = server.communicate(timeout=120)
+    with closing(http.client.HTTPConnection(host, int(port), timeout=300)) as connection:
+        connection.request("GET", f"/?token={token}")
+        answer = connection.getresponse()
+        assert answer.status == 303
+        assert f"kedge-{port}=" in answer.headers["set-cookie"], "two servers on one machine keep their cookies apart"
+        assert "server" not in answer.headers
+        answer.read()
+        server.send_signal(signal.SIGINT)  # while the connection is still open
+        _, errors = server.communicate(timeout=300)
     assert server.returncode == 0, errors
     assert "Traceback" not in errors
     assert "0 entries" in errors

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sqlite3
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from forked import Forked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from writers import write_decisions
 
 from kedge.answers import agreement, replay
 from kedge.errors import KedgeError
@@ -315,39 +314,18 @@ TestReplay = Replay.TestCase
 TestReplay.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 
 
-WRITER = """
-import sys
-from pathlib import Path
-from kedge.store.decisions import DecisionLog
-log = DecisionLog(Path(sys.argv[1]))
-print("ready", flush=True)
-for i in range(10**9):
-    entry = log.append("ann", "yes", f"{sys.argv[2]}-{i}", "x") if i % 5 else log.undo("ann")
-    if entry is not None:
-        print(entry.seq, entry.hash, flush=True)
-"""
-
-
 def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "decisions.sqlite"
     rng = np.random.default_rng(0)
     acknowledged: dict[int, str] = {}
     for turn in range(6):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(turn)],
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(float(rng.uniform(0.01, 0.15)))
+        writer = Forked(write_decisions, path, str(turn))
+        lines = [writer.output.readline() for _ in range(rng.integers(1, 20))]
+        time.sleep(float(rng.uniform(0, 0.02)))
         writer.send_signal(signal.SIGKILL)
-        for line in writer.stdout.read().splitlines():
+        for line in [*lines, *writer.end()[1].splitlines()]:
             if len(line.split()) == 2 and len(line.split()[1]) == 64:
                 acknowledged[int(line.split()[0])] = line.split()[1]
-        writer.wait()
-        writer.stdout.close()
         log = DecisionLog(path)
         assert log.verify() >= max(acknowledged, default=0)
         assert {entry.seq: entry.hash for entry in log.state.entries}.items() >= acknowledged.items()
@@ -357,13 +335,8 @@ def test_a_kill_at_any_moment_loses_nothing_acknowledged(tmp_path: Path) -> None
 
 def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
     path = tmp_path / "decisions.sqlite"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    code = WRITER.replace("range(10**9)", "range(1, 40)")
-    writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(path), str(i)], env=environment, stdout=subprocess.DEVNULL)
-        for i in range(2)
-    ]
-    assert [writer.wait() for writer in writers] == [0, 0]
+    writers = [Forked(write_decisions, path, str(i), 39) for i in range(2)]
+    assert [writer.end()[0] for writer in writers] == [0, 0]
     log = DecisionLog(path)
     assert log.verify() == len(log.state.entries) == 78
     log.close()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import signal
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -16,7 +13,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from forked import Forked
 from scipy.sparse import csr_array, random_array
+from writers import try_to_open, write_files
 
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.errors import KedgeError
@@ -106,19 +105,9 @@ def test_other_inputs_or_settings_are_refused_with_the_difference_named(tmp_path
 
 def test_two_processes_do_not_share_a_directory(tmp_path: Path) -> None:
     with open_run(tmp_path / "run", ASKED):
-        child = multiprocessing.get_context("spawn").Process(target=_try_to_open, args=(tmp_path,))
-        child.start()
-        child.join(60)
-    assert "another kedge" in (tmp_path / "said").read_text()
-    assert str(os.getpid()) in (tmp_path / "said").read_text()
-
-
-def _try_to_open(tmp_path: Path) -> None:
-    try:
-        with open_run(tmp_path / "run", ASKED):
-            pass
-    except KedgeError as error:
-        (tmp_path / "said").write_text(str(error))
+        _, answer = Forked(try_to_open, tmp_path / "run", ASKED).end()
+    assert "another kedge" in answer
+    assert str(os.getpid()) in answer
 
 
 def test_a_directory_that_is_not_a_run_is_left_alone(tmp_path: Path) -> None:
@@ -198,35 +187,17 @@ def test_a_full_disk_is_one_line(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-WRITER = """
-import sys
-from pathlib import Path
-from kedge.store import write_atomically
-path = Path(sys.argv[1])
-print("ready", flush=True)
-for i in range(10**9):
-    content = (b"%09d" % i) * 50000
-    write_atomically(path, lambda file: file.write(content))
-"""
-
-
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "out.bin"
     rng = np.random.default_rng(0)
     for _ in range(8):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path)],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        )
-        assert writer.stdout is not None
-        writer.stdout.readline()
+        writer = Forked(write_files, path)
+        writer.output.readline()
         while not path.exists():
             time.sleep(0.001)
         time.sleep(float(rng.uniform(0, 0.05)))
         writer.send_signal(signal.SIGKILL)
-        writer.wait()
-        writer.stdout.close()
+        writer.end()
         content = path.read_bytes()
         assert len(content) == 9 * 50000
         assert content == content[:9] * 50000
