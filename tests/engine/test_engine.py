@@ -47,7 +47,7 @@ def test_a_job_that_always_kills_its_worker_is_given_up_with_a_clear_line() -> N
 
 def test_a_hung_worker_is_timed_out(tmp_path: Path) -> None:
     jobs = [(str(tmp_path), number) for number in range(3)]
-    assert collect(Processes(2, timeout=6), engine_jobs.hang_once, jobs) == [0, 1, 2]
+    assert collect(Processes(2, timeout=4, retries=10), engine_jobs.hang_once, jobs) == [0, 1, 2]
 
 
 def test_a_jobs_own_error_is_raised() -> None:
@@ -126,4 +126,4 @@ def test_an_unreachable_scheduler_is_one_line() -> None:
     with pytest.raises(KedgeError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:") as caught:
         collect(Dask(f"tcp://127.0.0.1:{free_port()}", connect_seconds=2), engine_jobs.square, [1])
     assert "\n" not in str(caught.value)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 300, "far from for ever, on a busy machine too"
