@@ -132,7 +132,7 @@ def test_threshold_falls_back_to_the_precision_where_none_reaches_it() -> None:
 def test_few_validation_anchors_give_the_precision_asked_for_too(decided: Any) -> None:
     """Probabilities 0.05 too high, 100 of them to see it by: the lowest good threshold is often a lucky one."""
     rng = np.random.default_rng(0)
-    true_precision = {0.5: [], 0.95: []}
+    true_precision: dict[float, list[float]] = {0.5: [], 0.95: []}
     everyone = rng.beta(2, 1, 20_000)
     of_everyone = rng.random(20_000) < everyone - 0.05
     for _ in range(200):
@@ -149,7 +149,7 @@ def test_few_validation_anchors_give_the_precision_asked_for_too(decided: Any) -
 def test_thresholds_report_precision_and_recall(decided: Any) -> None:
     calibrator = decided[2]
     rows = thresholds(calibrator)
-    recall = [row["recall"] for row in rows]
+    recall: list[Any] = [row["recall"] for row in rows]
     assert recall == sorted(recall, reverse=True)
     assert rows[0]["matches"] >= rows[-1]["matches"]
     assert next(row for row in rows if row["threshold"] == 0.8)["precision"] > 0.85

@@ -135,7 +135,8 @@ def test_a_killed_embed_goes_on_and_leaves_nothing_behind(pair: Path, tmp_path: 
 
 
 def test_a_damaged_part_is_named_and_trained_again(tmp_path: Path) -> None:
-    network, said = communities(300, 6, 0.15, 0.01, 0), []
+    network = communities(300, 6, 0.15, 0.01, 0)
+    said: list[str] = []
 
     class Stubborn(DiskCache):
         def drop(self, keys: Any) -> None:

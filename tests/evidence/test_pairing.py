@@ -24,7 +24,7 @@ def listening() -> tuple[RunContext, list[str]]:
     """A context, and what it is told."""
     told: list[str] = []
     listener = Silent()
-    listener.note = told.append
+    listener.note = told.append  # type: ignore[method-assign, assignment]
     return RunContext(progress=listener), told
 
 

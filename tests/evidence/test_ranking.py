@@ -49,9 +49,9 @@ def lost(weights: np.ndarray, asked: list[Choices], strength: float = 0.1) -> fl
     seen = np.concatenate([one.known[offered] for one, offered, _ in rows])
     spread = seen.std(axis=0)
     total = strength * float(((weights * spread) ** 2).sum()) / 2
-    for one, offered, right in rows:
+    for one, offered, partner in rows:
         said = [float(one.known[i] @ weights) for i in offered]
-        total += math.log(sum(math.exp(z) for z in said)) - float(one.known[right] @ weights)
+        total += math.log(sum(math.exp(z) for z in said)) - float(one.known[partner] @ weights)
     return total
 
 

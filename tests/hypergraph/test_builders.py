@@ -39,7 +39,9 @@ def test_literal_neighbourhoods_are_the_balls(seed: Any, hops: int) -> None:
 
 def nearest_by_oracle(A: Any, centre: Any, hops: Any, restart: Any, k: int, sharpness: float = 1.0) -> dict[str, Any]:
     pi = oracle.personalised_pagerank(A, centre, hops, restart)
-    others = sorted((v for v in range(len(A)) if pi[v] > 0 and v != centre), key=lambda v: (-round(pi[v], 12), v))
+    others = sorted(
+        (v for v in range(len(A)) if pi[v] > 0 and v != centre), key=lambda v: (-round(float(pi[v]), 12), v)
+    )
     return {v: min(1.0, pi[v] / pi[centre]) ** sharpness for v in [centre, *others][:k]}
 
 

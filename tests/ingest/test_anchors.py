@@ -95,7 +95,7 @@ def test_a_test_pair_cannot_be_reached_from_a_problem() -> None:
 def test_frozen_things_refuse_changes() -> None:
     problem = Problem(LEFT, RIGHT, np.array([[0, 0]]))
     with pytest.raises(dataclasses.FrozenInstanceError):
-        problem.anchors = np.array([[1, 1]])
+        problem.anchors = np.array([[1, 1]])  # type: ignore[misc]
     with pytest.raises(ValueError, match="read-only"):
         problem.anchors[0, 0] = 3
     with pytest.raises(ValueError, match="read-only"):

@@ -6,6 +6,7 @@ from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def dense(alignment: Alignment) -> np.ndarray:
     return alignment.score(all_pairs()).reshape(problem.left.n, problem.right.n)
 
 
-def hits10(alignment: Alignment, test: IntArray) -> float:
+def hits10(alignment: Alignment, test: IntArray) -> Any:
     return evaluate.ranking(alignment, test)["hits10"]
 
 

@@ -124,7 +124,7 @@ def test_regal_counts_degrees_at_each_hop() -> None:
             for v in ring:
                 if network.degrees[v]:
                     expected[u, int(np.log2(network.degrees[v]))] += 0.01**hop
-            ring = {w for v in ring for w in np.flatnonzero(A[v])} - seen
+            ring = {w for v in ring for w in np.flatnonzero(A[v]).tolist()} - seen
             seen |= ring
     np.testing.assert_allclose(regal._structure(network, int(network.degrees.max())), expected, rtol=1e-6)
 

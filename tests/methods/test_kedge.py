@@ -249,7 +249,7 @@ def test_few_certain_pairs_leave_a_mixture_its_candidates() -> None:
 def test_the_rule_for_single_pairs_uses_vectors_of_pairs_that_are_no_candidates() -> None:
     problem, held = few_common_edges(300)
     config = resolve(assignments=["method=kedge", "pairing.use=yes", "pairing.refinements=1"])
-    found = METHODS["kedge"].align(problem, config)
+    found: Any = METHODS["kedge"].align(problem, config)
     u, v = problem.anchors.T
     found = replace(found, scores=csr_array((np.ones(300), (u, v)), shape=found.scores.shape), strengths=None)
     far = np.column_stack([held[:, 0], np.roll(held[:, 1], 13)])

@@ -21,7 +21,7 @@ from kedge.mgcn.layers import convolve, convolve_hypergraph, factor_theta, norma
 from kedge.mgcn.model import Mgcn, prepare
 from kedge.types import Hypergraph, Network
 
-TOLERANCE = {"atol": 1e-5, "rtol": 1e-5}
+TOLERANCE: dict[str, Any] = {"atol": 1e-5, "rtol": 1e-5}
 ACTIVATIONS = ["relu", "tanh", "none"]
 CONFIG = HypergraphConfig(nearest=5, hops=3, codes=4, active=2, latent_steps=3, communities=3)
 
@@ -166,8 +166,8 @@ def test_gradients_are_those_of_the_dense_form(case: dict[str, Any], activation:
     F, B, a = rng.normal(size=(5, d, d)), rng.normal(size=(3, d, d)), rng.normal(size=(5, 3))
     X, W = case["X"], case["W"]
     if fusion == "concat":
-        parts = blocks(A_hat, H)
-        fast = gradients(lambda X, W, F: fuse_concat(parts, X, W, F, activation), X, W, F)
+        whole = blocks(A_hat, H)
+        fast = gradients(lambda X, W, F: fuse_concat(whole, X, W, F, activation), X, W, F)
         slow = gradients(lambda X, W, F: dense_fuse(A_e, X, W, F, activation), X, W, F)
     elif fusion == "basis":
         parts = chunks(A_hat, H, 9)
@@ -238,9 +238,9 @@ def test_hyperedges_of_one_account_and_empty_ones_are_defined(case: dict[str, An
 
 
 def model_of(network: Network, H: Any, seed: int = 0, **settings: Any) -> Any:
-    settings = MgcnConfig(dimensions=4, dropout=0, **settings)
+    config = MgcnConfig(dimensions=4, dropout=0, **settings)
     start = torch.randn(network.n, 4, generator=torch.Generator().manual_seed(7))
-    return Mgcn(prepare(network, H, settings), settings, start, torch.Generator().manual_seed(seed)), start
+    return Mgcn(prepare(network, H, config), config, start, torch.Generator().manual_seed(seed)), start
 
 
 @pytest.mark.parametrize("fusion", ["concat", "basis", "sum", "linear"])

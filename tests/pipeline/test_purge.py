@@ -116,7 +116,7 @@ def test_who_is_meant_must_be_clear(run: Any) -> None:
 
 def test_a_killed_purge_is_finished_by_the_same_command(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     alice, _ = assigned_pairs(run)[0]
-    written = []
+    written: list[Any] = []
     import kedge.store.run as store
 
     whole = store.write_atomically

@@ -62,7 +62,7 @@ def test_accounts_without_counterpart_lower_the_probabilities(share: float) -> N
 
 def test_validation_accounts_are_not_among_those_whose_share_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them have a counterpart: where many are anchored they would lift the share."""
-    given = {}
+    given: dict[str, Any] = {}
 
     def estimate(anchored: Any, unpaired: Any, everyone: Any, limit: Any) -> Any:
         given.update(anchored=anchored, unpaired=unpaired, everyone=everyone)
@@ -205,7 +205,7 @@ def test_folds_are_disjoint_and_cover_all() -> None:
 
 
 def test_more_runs_where_anchors_are_few() -> None:
-    runs = []
+    runs: list[Any] = []
 
     def counted(problem: Problem, method: Any, folds: int = 0) -> Any:
         runs.clear()

@@ -299,8 +299,8 @@ class Replay(RuleBasedStateMachine):
             assert self.log.state.verdict(pair) == expected
         for side in (0, 1):
             for account in "abxy":
-                expected = {p[1 - side] for p in said if p[side] == account and self.log.state.verdict(p) == "yes"}
-                assert self.log.state.partners(side, account) == expected
+                partners = {p[1 - side] for p in said if p[side] == account and self.log.state.verdict(p) == "yes"}
+                assert self.log.state.partners(side, account) == partners
         assert replay(self.log.state.entries).resolved() == self.log.state.resolved()
 
     def teardown(self) -> None:

@@ -79,7 +79,7 @@ def test_a_truncated_or_flipped_artefact_is_noticed_and_computed_again(
         run.stage(THINK, lambda: {"answer": 42})
     path = tmp_path / "run" / "answer.json"
     path.write_bytes(damage(path.read_bytes()))
-    notes = []
+    notes: list[str] = []
     with open_run(tmp_path / "run", ASKED) as run:
         monkeypatch.setattr(run.progress, "note", notes.append)
         assert run.stage(THINK, lambda: {"answer": 43}) == {"answer": 43}
@@ -246,8 +246,8 @@ def test_every_format_gives_back_what_it_was_given(tmp_path: Path) -> None:
         assert np.allclose(beside.vectors.left, vectors.left, atol=1e-7)
         assert (beside.scores != sparse).nnz == 0
         weights = [rng.normal(size=shape).astype(np.float32) for shape in (4, 4, (4, 3), 3, 3)]
-        network = PairNetwork("concat", *weights, 0.5, 1.5)
-        paired = VectorAlignment(vectors.left, vectors.right, csr_array(([2.0], ([1], [2])), shape=(3, 4)), network)
+        pairing = PairNetwork("concat", *weights, 0.5, 1.5)
+        paired = VectorAlignment(vectors.left, vectors.right, csr_array(([2.0], ([1], [2])), shape=(3, 4)), pairing)
         back, every = there_and_back(ALIGNMENT, paired), np.argwhere(np.ones((3, 4)))
         np.testing.assert_array_equal(back.score(every), paired.score(every))
         np.testing.assert_array_equal(back.log_odds(every), paired.log_odds(every))

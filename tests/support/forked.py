@@ -74,5 +74,5 @@ def killed_when(folder: Path, pattern: str, count: int, *words: object) -> None:
             print(*(child.pid for child in psutil.Process().children(recursive=True)), flush=True)
             os.kill(os.getpid(), signal.SIGKILL)
 
-    os.replace = watched
+    os.replace = watched  # type: ignore[assignment]
     command(*words)

@@ -212,7 +212,7 @@ def pair_cross_entropy(network: Any, examples: Any) -> Any:
 
 def gate(A: np.ndarray, X: np.ndarray, Y: np.ndarray, a: float, b: float) -> np.ndarray:
     """What a level hands on of its input X and its output Y, account by account."""
-    logs = [np.log(max(1, np.count_nonzero(row))) for row in A]
+    logs = [math.log(max(1, int(np.count_nonzero(row)))) for row in A]
     out = np.empty_like(Y)
     for v, log in enumerate(logs):
         g = 1 / (1 + np.exp(-(a + b * (log - sum(logs) / len(logs)))))
