@@ -123,26 +123,6 @@ def test_who_is_meant_must_be_clear(run: Any) -> None:
     assert "notes.txt still contains this id" in result.stderr
 
 
-def test_a_killed_purge_is_finished_by_the_same_command(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    alice, _ = assigned_pairs(run)[0]
-    written = []
-    import kedge.store.run as store
-
-    whole = store.write_atomically
-
-    def killed(path: Path, write: Any) -> None:
-        if len(written) == 4:
-            raise KeyboardInterrupt
-        written.append(path)
-        whole(path, write)
-
-    monkeypatch.setattr(store, "write_atomically", killed)
-    kedge("purge", run, alice, code=130)
-    monkeypatch.undo()
-    kedge("purge", run, alice)
-    assert alice not in names_in(run)
-
-
 def test_an_artefact_without_a_rule_for_cleaning_is_removed(run: Any) -> None:
     manifest = read_manifest(run)
     manifest["stages"]["embed"] = {**manifest["stages"]["matches"], "artefact": "embeddings.bin"}
