@@ -2,8 +2,8 @@
 
 Kills: SIGKILL at random moments, the same command again until the run is whole. Errors: the n-th write, sync, rename or
 opening for writing fails, once with ENOSPC (and all after it: the disk stays full), once with EIO (that one alone); the
-same command then runs without failures. Every directory is compared byte for byte with that of an undisturbed run, apart
-from times and memory in the manifest, and the report that shows them. Goal: 0 differences, and each error is one line.
+same command then runs without failures. Every directory is compared byte for byte with that of an undisturbed run, but
+for times and memory in the manifest, and the report that shows them. Goal: 0 differences, and each error is one line.
 
 Commands run in forked children of this process, which has imported kedge but computed nothing.
 """
