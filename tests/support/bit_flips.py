@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kedge.pipeline.again import load_outcome, load_table
-from kedge.pipeline.measure import measure
 
 from kedge.decide import as_text
 from kedge.errors import KedgeError
 from kedge.ingest import read_pairs, resolve_test
+from kedge.pipeline import load_outcome, load_table, measure
 from kedge.pipeline.explain import explain_pair
 from kedge.report import build_report
 from kedge.review.data import load_review
