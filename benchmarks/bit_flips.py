@@ -18,7 +18,7 @@ import numpy as np
 from measuring import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
-from bit_flips import Flips, readers
+from flipped_bits import Flips, readers
 
 from kedge.store import Draft, record_purged
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bit_flips import Flips, readers
+from flipped_bits import Flips, readers
 
 from kedge.store import Draft, record_purged
 
