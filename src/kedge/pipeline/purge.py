@@ -158,9 +158,9 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
             with draft.write(stage.file, stage.format, change(run.load(stage))).open("rb") as file:
                 done[stage.id] = done[stage.id] | store.fingerprint(file)
     # Vectors were learnt from the account's edges; without these the networks have other keys in the cache.
-    vectors = sorted(path.name for path in (run.directory / store.EMBEDDINGS).glob("*"))
-    for file in (*(f"{store.EMBEDDINGS}/{name}" for name in vectors), store.REPORT):
-        draft.remove(file)
+    for path in sorted((run.directory / store.EMBEDDINGS).glob("*")):
+        draft.remove(f"{store.EMBEDDINGS}/{path.name}")
+    draft.remove(store.REPORT)
     files = {
         name: record for name, record in run.manifest["files"].items() if not name.startswith(f"{store.EMBEDDINGS}/")
     }
