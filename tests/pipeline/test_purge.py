@@ -16,7 +16,16 @@ from scipy.sparse import csr_array
 from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.pipeline import load_outcome
 from kedge.pipeline.forget import forget_accounts
-from kedge.store import DECISIONS_FILE, DecisionLog, load_contents, load_decided, read_manifest, reviewing
+from kedge.store import (
+    DECISIONS_FILE,
+    DecisionLog,
+    load_contents,
+    load_decided,
+    open_finished,
+    read_manifest,
+    reviewing,
+    write_manifest,
+)
 from kedge.types import Network, Problem
 
 
@@ -38,7 +47,7 @@ def log_of(run: Any) -> DecisionLog:
 
 
 def assigned_pairs(run: Any) -> list[Any]:
-    problem, matches, *_ = load_decided(run)
+    problem, matches, _ = load_decided(open_finished(run))
     rows = np.flatnonzero(matches.assigned)
     return [(problem.left.name(matches.left[row]), problem.right.name(matches.right[row])) for row in rows]
 
@@ -114,30 +123,10 @@ def test_who_is_meant_must_be_clear(run: Any) -> None:
     assert "notes.txt still contains this id" in result.stderr
 
 
-def test_a_killed_purge_is_finished_by_the_same_command(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    alice, _ = assigned_pairs(run)[0]
-    written: list[Any] = []
-    import kedge.store.run as store
-
-    whole = store.write_atomically
-
-    def killed(path: Path, write: Any) -> None:
-        if len(written) == 4:
-            raise KeyboardInterrupt
-        written.append(path)
-        whole(path, write)
-
-    monkeypatch.setattr(store, "write_atomically", killed)
-    kedge("purge", run, alice, code=130)
-    monkeypatch.undo()
-    kedge("purge", run, alice)
-    assert alice not in names_in(run)
-
-
 def test_an_artefact_without_a_rule_for_cleaning_is_removed(run: Any) -> None:
     manifest = read_manifest(run)
     manifest["stages"]["embed"] = {**manifest["stages"]["matches"], "artefact": "embeddings.bin"}
-    (run / "manifest.json").write_text(json.dumps(manifest))
+    write_manifest(run, manifest)
     (run / "embeddings.bin").write_bytes(b"vectors")
     kedge("purge", run, assigned_pairs(run)[0][0])
     assert not (run / "embeddings.bin").exists()

@@ -286,7 +286,7 @@ def test_report_command_refuses_what_it_should(tmp_path: Path) -> None:
     assert "no format" in kedge("report", run, "--figures", tmp_path / "f", "--format", "gif", code=2).stderr
     assert "no such run" in kedge("report", tmp_path / "none", code=2).stderr
     (run / "matches.parquet").unlink()
-    assert "not finished" in kedge("report", run, code=2).stderr
+    assert "matches.parquet: is missing" in kedge("report", run, code=2).stderr
 
 
 def test_png_without_a_browser_is_a_clear_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

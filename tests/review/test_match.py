@@ -16,7 +16,7 @@ from reviewing import QUICK_WORDS
 from kedge.answers import learn
 from kedge.pipeline import load_outcome
 from kedge.probability.calibration import hold_outs
-from kedge.store import DECISIONS_FILE, DecisionLog, load_decided
+from kedge.store import DECISIONS_FILE, DecisionLog, load_decided, open_finished
 from kedge.types import Network, Problem
 
 
@@ -40,7 +40,8 @@ def test_a_match_learns_from_decisions(pair: Path, tmp_path: Path) -> None:
     before = json.loads(kedge(*match_words(pair, run, "--json", "-q")).stdout)
     assert before["decisions"] == {"confirmed": 0, "rejected": 0}
     truth = dict(csv.reader((pair / "test.tsv").read_text().splitlines(), delimiter="\t"))
-    problem, matches, _, old = load_decided(run)
+    old = open_finished(run)
+    problem, matches, _ = load_decided(old)
     solution = load_outcome(run)
     assert (matches.left == solution.matches.left).all()
     assert (matches.right == solution.matches.right).all()
@@ -63,8 +64,9 @@ def test_a_match_learns_from_decisions(pair: Path, tmp_path: Path) -> None:
     assert f"{len(yes)} confirmed pairs are anchors now, {len(no)} rejected pairs are ruled out" in result.stderr
     assert "saving the left network: already done" in result.stderr
     assert "scoring pairs ..." in result.stderr
-    problem, matches, _, new = load_decided(run)
-    assert new["run_id"] != old["run_id"]
+    new = open_finished(run)
+    problem, matches, _ = load_decided(new)
+    assert new.manifest["run_id"] != old.manifest["run_id"]
     known = {(problem.left.name(u), problem.right.name(v)) for u, v in problem.anchors}
     assert set(yes) <= known
     listed = {(problem.left.name(u), problem.right.name(v)) for u, v in zip(matches.left, matches.right, strict=True)}
@@ -82,7 +84,7 @@ def test_a_match_learns_from_decisions(pair: Path, tmp_path: Path) -> None:
 def test_decisions_survive_force_and_other_settings_are_still_refused(pair: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     kedge(*match_words(pair, run, "-q"))
-    problem, *_ = load_decided(run)
+    problem, *_ = load_decided(open_finished(run))
     log = decided(run)
     log.append("ann", "no", problem.left.name(0), problem.right.name(0))
     log.close()

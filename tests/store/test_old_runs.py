@@ -1,7 +1,9 @@
-"""Runs of format 4, made before stages had ids and settings today's names, work with every command.
+"""Runs that earlier versions made, and one of today's format, work with every command.
 
-Made by the version before with `kedge synth --nodes 60 --overlap 0.8 --seed 3 --train 0.5`, one by the default method
-with a confirmed and a rejected pair, one by MGCN with `pairing.score=nearness`. Reports and locks were removed.
+Made with `kedge synth --nodes 60 --overlap 0.8 --seed 3 --train 0.5`, one by the default method with a confirmed and a
+rejected pair, one by MGCN (in format 4 with `pairing.score=nearness`). Reports and locks were removed. Format 4 is from
+before stages had ids and settings today's names, format 5 from before the manifest had a checksum and those of all
+files.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ import pytest
 from command import kedge, match_words
 
 from kedge.config import Config
-from kedge.store import read_manifest
+from kedge.store import Artefacts, read_manifest
 from kedge.store.layout import SETTINGS, STAGES
+from kedge.store.manifest import FORMAT
 
-OLD = Path(__file__).parents[1] / "assets" / "run-format-4"
+ASSETS = Path(__file__).parents[1] / "assets"
+PAIR = ASSETS / "run-format-4" / "pair"
+FORMATS = (4, 5, 6)
 CONFIRMED, REJECTED = ("a000020", "b000007"), ("a000056", "b000018")
 GIVEN = {
     "kedge": ["--set", "mgcn.dimensions=16", "--set", "candidates=5"],
@@ -32,27 +37,36 @@ def method(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
+@pytest.fixture(params=FORMATS, ids=lambda number: f"format{number}")
+def old(request: pytest.FixtureRequest) -> Path:
+    return ASSETS / f"run-format-{request.param}"
+
+
 @pytest.fixture
-def run(tmp_path: Path, method: str) -> Path:
-    return Path(shutil.copytree(OLD / method, tmp_path / "run"))
+def run(tmp_path: Path, old: Path, method: str) -> Path:
+    return Path(shutil.copytree(old / method, tmp_path / "run"))
 
 
-def test_the_manifest_has_todays_stages_and_settings(run: Path, method: str) -> None:
-    assert json.loads((run / "manifest.json").read_text())["format"] == 4
+def test_there_is_a_run_of_every_format() -> None:
+    assert max(FORMATS) == FORMAT, "a run of the new format belongs to the assets"
+
+
+def test_the_manifest_has_todays_stages_and_settings(run: Path, old: Path, method: str) -> None:
+    assert json.loads((run / "manifest.json").read_text())["format"] == int(old.name[-1])
     manifest = read_manifest(run)
     assert manifest["stages"].keys() <= STAGES.keys()
     assert Config.model_validate(manifest["config"]).method == method
-    chosen = SETTINGS.format.load(run / SETTINGS.file)
+    chosen = Artefacts(run, manifest).load(SETTINGS)
     assert chosen.pairing.score == ("similarity" if method == "mgcn" else chosen.pairing.score)
 
 
-def test_export_and_evaluate_give_what_the_version_before_gave(run: Path, method: str, tmp_path: Path) -> None:
+def test_export_and_evaluate_give_what_that_version_gave(run: Path, old: Path, method: str, tmp_path: Path) -> None:
     kedge("export", run, "--candidates", 7, "-o", tmp_path / "out.parquet")
-    found, expected = pq.read_table(tmp_path / "out.parquet"), pq.read_table(OLD / f"exported-{method}.parquet")
+    found, expected = pq.read_table(tmp_path / "out.parquet"), pq.read_table(old / f"exported-{method}.parquet")
     assert found.select(["left", "right", "rank"]).equals(expected.select(["left", "right", "rank"]))
     np.testing.assert_allclose(found["probability"], expected["probability"], atol=1e-5)
     before = json.loads((run / "metrics.json").read_text())
-    after = json.loads(kedge("evaluate", run, "--test", OLD / "pair" / "test.tsv", "--json").stdout)
+    after = json.loads(kedge("evaluate", run, "--test", PAIR / "test.tsv", "--json").stdout)
     assert {name: after[name] for name in ("hits10", "mrr", "ece")} == pytest.approx(
         {name: before[name] for name in ("hits10", "mrr", "ece")}
     )
@@ -75,10 +89,14 @@ def test_the_same_command_goes_on(run: Path, method: str) -> None:
     """Without new decisions every stage is loaded; with them, confirmed pairs become anchors."""
     before = read_manifest(run)
     score = ["--set", "pairing.score=similarity"] if method == "mgcn" else []
-    words = match_words(OLD / "pair", run, *GIVEN[method], *score)
-    summary = json.loads(kedge(*words, "--json").stdout)
+    words = match_words(PAIR, run, *GIVEN[method], *score)
+    result = kedge(*words, "--json")
+    summary = json.loads(result.stdout)
     after = read_manifest(run)
-    if method == "mgcn":
+    assert json.loads((run / "manifest.json").read_text())["format"] == FORMAT
+    if "all is computed again" in result.stderr:  # that version numbered the accounts in another way
+        assert after["stages"]["left-network"]["sha256"] != before["stages"]["left-network"]["sha256"]
+    elif method == "mgcn":
         assert after["stages"] == before["stages"], "nothing was computed again"
     else:
         assert summary["decisions"] == {"confirmed": 1, "rejected": 1}

@@ -70,7 +70,8 @@ def test_the_calibration_of_an_older_run_is_read(tmp_path: Path) -> None:
     ):
         record[old] = record.pop(new)
     path.write_text(json.dumps(record))
-    found = CALIBRATOR.load(path)
+    with path.open("rb") as file:
+        found = CALIBRATOR.load(file)
     np.testing.assert_array_equal(found.predicted, written.predicted)
     np.testing.assert_array_equal(found.predicted_given_counterpart, written.predicted_given_counterpart)
     np.testing.assert_array_equal(found.correct, written.correct)

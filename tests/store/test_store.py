@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, random_array
 from writers import try_to_open, write_files
 
 from kedge.alignment import SparseAlignment, VectorAlignment
+from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.similarity.pair_network import PairNetwork
 from kedge.store import (
@@ -41,7 +42,8 @@ THINK, ONE, TWO, LAST, GO = (
     Stage(Path(file).stem, "thinking", file, JSON)
     for file in ("answer.json", "one.json", "two.json", "networks/a.json", "model/b.json")
 )
-ASKED = Identity(INPUTS, {"seed": 1, "read": {"header": "auto"}})
+SETTINGS = Config.model_validate({"seed": 1}).model_dump(mode="json", exclude={"engine"})
+ASKED = Identity(INPUTS, SETTINGS)
 
 
 def test_a_finished_stage_is_loaded_and_not_computed_again(tmp_path: Path) -> None:
@@ -90,7 +92,8 @@ def test_other_inputs_or_settings_are_refused_with_the_difference_named(tmp_path
     with open_run(tmp_path / "run", ASKED):
         pass
     other = Identity(
-        {**INPUTS, "right": {"name": "r", "bytes": 1, "sha256": "cc"}}, {"seed": 2, "read": {"header": "no"}}
+        {**INPUTS, "right": {"name": "r", "bytes": 1, "sha256": "cc"}},
+        {**SETTINGS, "seed": 2, "read": {**SETTINGS["read"], "header": "no"}},
     )
     with pytest.raises(KedgeError) as caught, open_run(tmp_path / "run", other):
         pass
@@ -123,11 +126,11 @@ def test_what_a_forgotten_stage_left_is_gone(tmp_path: Path) -> None:
     """Else a run that no longer has the stage would read it as its own."""
     outside = tmp_path / "mine.json"
     outside.write_text("{}")
-    grown = Identity({**ASKED.inputs, "decisions": {"sha256": "d"}}, ASKED.config)
+    grown = Identity({**ASKED.inputs, "decisions": {"name": "log", "bytes": 1, "sha256": "d"}}, ASKED.config)
     with open_run(tmp_path / "run", ASKED) as run:
         run.stage(LAST, lambda: 1)
         run.stage(GO, lambda: 2)
-        run.manifest["stages"]["hostile"] = {"artefact": "../mine.json"}
+        run.manifest["stages"]["hostile"] = {"artefact": "../mine.json", "bytes": 2, "sha256": "e"}
         run.save_manifest()
     with open_run(tmp_path / "run", grown, lasting=(LAST,)) as run:
         assert not (tmp_path / "run" / "model" / "b.json").exists()
@@ -142,7 +145,7 @@ def test_force_starts_anew_where_the_manifest_is_damaged(tmp_path: Path) -> None
         pass
     for text in ("{", '{"format": 0}', "[]"):
         (tmp_path / "run" / "manifest.json").write_text(text)
-        with pytest.raises(KedgeError, match="run again with --force"), open_run(tmp_path / "run", ASKED):
+        with pytest.raises(KedgeError, match="again with --force"), open_run(tmp_path / "run", ASKED):
             pass
         with open_run(tmp_path / "run", ASKED, force=True) as run:
             assert run.stage(GO, lambda: 2) == 2
@@ -224,7 +227,7 @@ def test_every_format_gives_back_what_it_was_given(tmp_path: Path) -> None:
 
         def there_and_back(kind: Any, value: Any) -> Any:
             run.write("value", kind, value)
-            return kind.load(tmp_path / "run" / "value")
+            return run.artefacts.read("value", kind)
 
         assert there_and_back(JSON, {"a": [1, None, "ü"]}) == {"a": [1, None, "ü"]}
         assert there_and_back(TABLE, pa.table({"a": ["x", "y"]})).equals(pa.table({"a": ["x", "y"]}))

@@ -15,7 +15,7 @@ from kedge.probability.calibration import Calibrator
 from kedge.probability.candidates import Scale
 from kedge.probability.model import Counterpart
 from kedge.probability.pair_rule import PairRule
-from kedge.store import ARRAYS, JSON, NETWORK, TABLE, Contents, to_plain
+from kedge.store import ARRAYS, JSON, NETWORK, TABLE, Contents, hash_file, to_plain, write_manifest
 from kedge.store.manifest import FORMAT
 from kedge.types import Matches, Network, Problem
 
@@ -103,7 +103,7 @@ def make_contents(
             role: {"name": name, "bytes": 12345, "sha256": f"{i}" * 64}
             for i, (role, name) in enumerate(zip(("left", "right", "anchors"), given, strict=True))
         },
-        "config": config.model_dump(mode="json"),
+        "config": config.model_dump(mode="json", exclude={"engine"}),
         "stages": dict.fromkeys(STAGES, stage),
     }
     return Contents(
@@ -123,7 +123,6 @@ def make_contents(
 def write_contents(contents: Contents, directory: Path) -> Path:
     """The same run as a directory, as far as a report reads it."""
     artefacts: list[tuple[str, Any, Any]] = [
-        ("manifest.json", JSON, contents.manifest),
         ("metrics.json", JSON, contents.metrics),
         ("evaluation.json", JSON, contents.evaluation),
         ("model/calibration.json", JSON, to_plain(contents.calibrator)),
@@ -133,11 +132,14 @@ def write_contents(contents: Contents, directory: Path) -> Path:
         ("matches.parquet", TABLE, contents.table),
         ("decided.json", JSON, {"threshold": contents.threshold}),
     ]
+    files = {}
     for name, kind, value in artefacts:
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             kind.dump(value, file)
+        files[name] = {part: hash_file(path)[part] for part in ("bytes", "sha256")}
+    write_manifest(directory, {**contents.manifest, "files": files})
     return directory
 
 

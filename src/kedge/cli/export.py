@@ -42,8 +42,8 @@ def export(
         raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet or json")
     if candidates < 1:
         raise KedgeError(f"--candidates is {candidates}", remedy="ask for at least 1")
-    table = load_table(run, candidates)
     refuse_overwrite(out, force)
+    table = load_table(run, candidates)
     table = table.filter(pc.less_equal(table["rank"], candidates))
     if matches_only:
         table = table.filter(pc.equal(table["decision"], "match"))

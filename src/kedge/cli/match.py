@@ -62,12 +62,12 @@ def print_summary(summary: dict[str, Any], json: bool) -> None:
     if json:
         print_json(summary)
         return
-    from kedge.store import MATCHES
+    from kedge.store import MATCHES, open_artefacts
 
     title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
     if not summary["matches"]:
         title, decision = "No matches; the surest pairs for review", "review"
-    table = MATCHES.format.load(Path(summary["run"]) / MATCHES.file)
+    table = open_artefacts(Path(summary["run"])).load(MATCHES)
     print_table(
         title,
         ("left", "right", "probability", "score", "margin"),

@@ -26,19 +26,17 @@ def purge(
     """
     from dataclasses import asdict
 
-    from kedge.pipeline import write_report
     from kedge.pipeline.purge import purge as forget
-    from kedge.store import DECIDED, REPORT, load_contents
 
     if side not in (None, "left", "right"):
         raise KedgeError(f"no side {side!r}", remedy="choose left or right")
     purged = forget(run, account, side)
-    if (run / DECIDED).exists():
-        write_report(load_contents(run), run / REPORT)
     reporter = Reporter()
     if purged.noted:
         places = ", ".join(map(str, purged.noted))
-        reporter.note(f"notes of other decisions contain this id as text: {places}")
+        reporter.note(
+            f"notes of decisions about others contain this id, and a note cannot be changed: entries {places}"
+        )
     for name in purged.named:
         reporter.note(f"{run / name} still contains this id as text: check it yourself")
     if json:

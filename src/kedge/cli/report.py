@@ -31,9 +31,11 @@ def report(
     """Write the report of a run: one HTML page that needs no network. An older report is replaced."""
     if format not in ("svg", "png"):
         raise KedgeError(f"no format {format!r}", remedy="choose svg or png")
-    from kedge.pipeline import write_report
-    from kedge.store import REPORT, load_contents
+    from kedge.pipeline import check_report_path, write_report
+    from kedge.store import REPORT, load_contents, read_manifest
 
+    read_manifest(run)
+    check_report_path(out or run / REPORT)
     contents = load_contents(run)
     path = write_report(contents, out or run / REPORT)
     written = [] if figures is None else _write_figures(contents, figures, format)

@@ -14,7 +14,7 @@ from kedge.errors import KedgeError
 from kedge.experiments.cells import Cell, cell_key
 from kedge.experiments.forward import Forward, measure_forward
 from kedge.experiments.measure import Measured, measure_cell
-from kedge.store import JSON, TEMPORARY, translate_disk_errors, write_atomically
+from kedge.store import JSON, remove_leftovers, translate_disk_errors, write_atomically
 
 Task: TypeAlias = Cell | Forward
 
@@ -33,7 +33,8 @@ class Execution:
 def _load(path: Path) -> Measured | None:
     """A finished cell; None where there is none, or a damaged one."""
     try:
-        return Measured(**JSON.load(path)["measured"])
+        with path.open("rb") as file:
+            return Measured(**JSON.load(file)["measured"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -50,8 +51,7 @@ def run_cells(cells: Sequence[Task], execution: Execution) -> list[Measured]:
     if folder is not None:
         with translate_disk_errors(folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for leftover in folder.glob(f"{TEMPORARY}*"):
-            leftover.unlink(missing_ok=True)
+        remove_leftovers(folder)
         found = {key: held for key in set(keys) if (held := _load(folder / f"{key}.json")) is not None}
     left = {key: cell for key, cell in zip(keys, cells, strict=True) if key not in found}
     total, waiting = len(set(keys)), list(left)

@@ -10,13 +10,24 @@ from kedge.config import Config
 from kedge.decide import Explanation, PairEvidence, explain
 from kedge.evidence import COLUMNS, terms
 from kedge.methods import find_method
-from kedge.store import EMBEDDINGS, PRIOR, SCORES, DiskCache, load_decided, load_evidence, load_mixture
+from kedge.store import (
+    DECIDED,
+    PRIOR,
+    SCORES,
+    Artefacts,
+    load_decided,
+    load_evidence,
+    load_mixture,
+    open_finished,
+    open_vectors,
+)
 from kedge.types import Alignment, KedgeError, Problem
 
 
 def explain_pair(directory: Path, left: str, right: str) -> Explanation:
     """The evidence for and against two accounts, given by their ids."""
-    problem, matches, config, _ = load_decided(directory)
+    run = open_finished(directory, DECIDED)
+    problem, matches, config = load_decided(run)
     accounts = []
     for side, network, name in (("left", problem.left, left), ("right", problem.right, right)):
         account = int(network.find([name])[0])
@@ -25,9 +36,9 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
             hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
             raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=directory, remedy="check the id")
         accounts.append(account)
-    evidence = load_evidence(directory, problem)
+    evidence = load_evidence(run, problem)
     u, v = accounts
-    similarity = _similarity(directory, problem, config, u, v)
+    similarity = _similarity(run, problem, config, u, v)
     if evidence is None:
         note = f"the method {config.method} leaves no evidence of single neighbours"
         return explain(problem, matches, (u, v), PairEvidence(similarity=similarity), (note,))
@@ -37,19 +48,19 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
     vectors = 0.0 if evidence.prior is None else float(evidence.prior[u, v])
     neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
     known = PairEvidence(neighbours, prior, vectors, similarity)
-    return explain(problem, matches, (u, v), known, _order_note(directory))
+    return explain(problem, matches, (u, v), known, _order_note(run))
 
 
-def _order_note(directory: Path) -> tuple[str, ...]:
+def _order_note(run: Artefacts) -> tuple[str, ...]:
     """A note where a mixture orders the candidates, not their log-odds."""
-    weights = load_mixture(directory)
+    weights = load_mixture(run)
     if not weights:
         return ()
     named = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(COLUMNS, weights, strict=True))
     return (f"candidates are ordered by pairing.mixture, not by their log-odds: {named}",)
 
 
-def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: int) -> float | None:
+def _similarity(run: Artefacts, problem: Problem, config: Config, u: int, v: int) -> float | None:
     """The cosine of the two accounts' vectors, their spaces aligned by the anchors (Eq. 11).
 
     None where the run has no vectors: its method makes none, they were not affordable, or a purge came since.
@@ -57,9 +68,8 @@ def _similarity(directory: Path, problem: Problem, config: Config, u: int, v: in
     method = find_method(config.method)
     alignment: Alignment | None = None
     if not method.explains:
-        alignment = SCORES.format.load(directory / SCORES.file)
-    elif (directory / PRIOR.file).exists():
-        cache = DiskCache(directory / EMBEDDINGS, lambda _damaged: None)
-        alignment = method.recall_vectors(problem, config, cache)
+        alignment = run.load(SCORES)
+    elif run.has(PRIOR.file):
+        alignment = method.recall_vectors(problem, config, open_vectors(run))
     cosine = None if alignment is None else alignment.cosine(np.array([[u, v]]))
     return None if cosine is None else float(cosine[0])

@@ -38,19 +38,23 @@ def match_to_run(
     """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
     progress = progress or Silent()
     started = cpu_seconds()
-    # Read before the directory is touched: bad input leaves nothing behind.
-    problem = _without_purged(directory, read_problem(inputs, config, progress), progress)
-    test = read_test(inputs, problem, config, progress)
-    progress.note(cost_note(problem, config))
-    hashes = _hash_inputs(inputs)
-    given = len(problem.anchors)
-    problem, learned = _with_decisions(directory, problem, hashes, progress)
-    # Where the work is done changes nothing in its result: a run may be resumed on another engine.
-    identity = store.Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
-    with store.open_run(directory, identity, force=force, lasting=_LASTING, progress=progress) as run:
+    # Locked first: a place that cannot be written is refused before any work, and no purge comes between reading and
+    # writing. Bad input leaves nothing behind.
+    with store.hold_run(directory):
+        problem = _without_purged(directory, read_problem(inputs, config, progress), progress)
+        test = read_test(inputs, problem, config, progress)
+        progress.note(cost_note(problem, config))
+        hashes = _hash_inputs(inputs)
+        given = len(problem.anchors)
+        problem, learned = _with_decisions(directory, problem, hashes, progress)
+        # Where the work is done changes nothing in its result: a run may be resumed on another engine.
+        identity = store.Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
+        run = store.resume_run(directory, identity, force=force, lasting=_LASTING, progress=progress)
+        for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
+            run.renew_if_changed(stage, network)
         run.write(store.CONFIG, store.TEXT, to_toml(config))
         outcome = solve(problem, config, run, given)
-        run.cache.sweep()
+        run.record_vectors()
         metrics = _write_results(run, outcome, test, config)
         for note in _notes(outcome):
             progress.note(note)
@@ -83,13 +87,19 @@ def _write_results(run: store.Run, outcome: Outcome, test: IntArray | None, conf
 
 def write_report(contents: store.Contents, path: Path) -> Path:
     """Write the page, whole or not at all; an older report is replaced, any other file is not."""
-    if path.is_dir():
-        raise KedgeError("is a directory", file=path, remedy="give the name of a file")
-    if path.exists() and b'content="kedge' not in path.read_bytes()[:4096]:
-        raise KedgeError("exists and is no kedge report", file=path, remedy="choose another name")
+    check_report_path(path)
     page = build_report(contents).encode()
     store.write_atomically(path, lambda file: file.write(page))
     return path
+
+
+def check_report_path(path: Path) -> None:
+    """Refuse, before any work, a place that cannot be written and a file that is no report."""
+    store.refuse_overwrite(path, force=True)
+    if path.exists():
+        with path.open("rb") as file:
+            if b'content="kedge' not in file.read(4096):
+                raise KedgeError("exists and is no kedge report", file=path, remedy="choose another name")
 
 
 def _hash_inputs(inputs: Inputs) -> dict[str, dict[str, Any]]:

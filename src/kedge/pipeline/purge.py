@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from kedge import store
 from kedge.linalg import without_entries
 from kedge.pipeline.forget import Forgotten, forget_accounts, without_pairs
+from kedge.pipeline.match import write_report
 from kedge.types import KedgeError, Problem
 
 _SIDES: Final = ("left", "right")
@@ -51,25 +53,36 @@ class _Target:
 def purge(directory: Path, name: str, side: str | None = None) -> Purged:
     """Take the account `name` out of a run directory; `side` is needed only where both networks have such an id.
 
-    Networks come last: after a kill the same call finds the account again and goes on. The report is removed; the
-    caller writes it anew.
+    All files change at once or not at all: after a kill, either nothing is changed or the next command completes it.
+    The report is written anew.
     """
-    manifest = store.read_manifest(directory)
-    with store.lock_run(directory), store.reviewing(directory, shared=False):
-        run = store.Run(directory, manifest)
-        problem = store.load_problem(directory)
-        path = directory / store.DECISIONS_FILE
-        log = store.DecisionLog(path) if path.exists() else None
+    store.read_manifest(directory)
+    with store.hold_run(directory), store.reviewing(directory, shared=False):
+        run = store.open_artefacts(directory)
+        if not all(run.has(stage.file) for stage in (*store.NETWORKS, store.ANCHORS)):
+            remedy = "run its `kedge match` command again, or remove the directory"
+            raise KedgeError("the run is not finished", file=directory, remedy=remedy)
+        problem = store.load_problem(run)
+        log = (
+            store.DecisionLog(directory / store.DECISIONS_FILE) if (directory / store.DECISIONS_FILE).exists() else None
+        )
         try:
             target = _find(name, side, problem, log, directory)
-            store.record_purged(directory, target.side, name)
-            decisions = [] if log is None else log.forget(target.side, name, by=getpass.getuser())
-            noted = () if log is None else tuple(e.seq for e in log.state.entries if name and name in e.note)
+            rows = [] if log is None else log.about(target.side, name)
+            others = () if log is None else (e for e in log.state.entries if e.seq not in set(rows))
+            noted = tuple(e.seq for e in others if name and name in e.note)
+            if rows and log is not None:
+                log.refuse_readers()
         finally:
             if log is not None:
                 log.close()
-        (directory / store.REPORT).unlink(missing_ok=True)
-        candidates = _clean(run, problem, target)
+        draft = store.Draft(directory)
+        candidates = _clean(run, draft, problem, target)
+        store.record_purged(directory, draft, target.side, name)
+        draft.erase(rows, by=_user())
+        draft.commit()
+        if run.has(store.DECIDED) and run.has(store.MATCHES.file):
+            write_report(store.load_contents(directory), directory / store.REPORT)
     pairs = problem.anchors[:, target.side]
     degree = 0 if target.account < 0 else int((problem.left, problem.right)[target.side].degrees[target.account])
     return Purged(
@@ -77,10 +90,18 @@ def purge(directory: Path, name: str, side: str | None = None) -> Purged:
         edges=degree,
         anchors=int((pairs == target.account).sum()),
         candidates=candidates,
-        decisions=len(decisions),
+        decisions=len(rows),
         noted=noted,
         named=_still_named(directory, name),
     )
+
+
+def _user() -> str:
+    """Who purges, for the log; a user without an entry in the password database (in a container) has a number."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):
+        return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
 
 def _find(name: str, side: str | None, problem: Problem, log: store.DecisionLog | None, directory: Path) -> _Target:
@@ -98,8 +119,8 @@ def _find(name: str, side: str | None, problem: Problem, log: store.DecisionLog 
     return _Target(name, wanted[0], accounts[wanted[0]])
 
 
-def _clean(run: store.Run, problem: Problem, target: _Target) -> int:
-    """Rewrite every artefact that names accounts, the networks last; how many candidate rows were removed."""
+def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _Target) -> int:
+    """Draft every file that names accounts without this one, and the manifest; how many candidate rows are gone."""
     gone = 0
 
     def rows(table: pa.Table) -> pa.Table:
@@ -125,23 +146,30 @@ def _clean(run: store.Run, problem: Problem, target: _Target) -> int:
         (store.NETWORKS[0], lambda _: blanked.left),
         (store.NETWORKS[1], lambda _: blanked.right),
     ]
-    done = run.manifest["stages"]
+    done = dict(run.manifest["stages"])
     safe = {stage.id for stage, _ in cleaners} | {
         stage.id for stage in store.STAGES.values() if not stage.names_accounts
     }
     for name in done.keys() - safe:
         # There is no rule for taking an account out of it. The same match makes it again, without the account.
-        store.remove_artefact(run.directory, done[name]["artefact"])
-    # Vectors were learnt from the account's edges; without these the networks have other keys in the cache.
-    run.cache.clear()
+        draft.remove(done.pop(name)["artefact"])
     for stage, change in cleaners:
-        if stage.id in done and (run.directory / stage.file).exists():
-            run.rewrite(stage, change)
+        if stage.id in done:
+            with draft.write(stage.file, stage.format, change(run.load(stage))).open("rb") as file:
+                done[stage.id] = done[stage.id] | store.fingerprint(file)
+    # Vectors were learnt from the account's edges; without these the networks have other keys in the cache.
+    for path in sorted((run.directory / store.EMBEDDINGS).glob("*")):
+        draft.remove(f"{store.EMBEDDINGS}/{path.name}")
+    draft.remove(store.REPORT)
+    files = {
+        name: record for name, record in run.manifest["files"].items() if not name.startswith(f"{store.EMBEDDINGS}/")
+    }
+    draft.write(store.MANIFEST, store.JSON, store.seal({**run.manifest, "stages": done, "files": files}))
     return gone
 
 
 def _still_named(directory: Path, name: str) -> tuple[str, ...]:
-    """Files that kedge did not write and that hold the id as text."""
-    wanted = name.encode()
-    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    """Files that hold the id as text: those that kedge did not write, and the log where notes of others name it."""
+    wanted = name.encode("utf-8", "surrogateescape")
+    files = sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink())
     return tuple(str(path.relative_to(directory)) for path in files if wanted and wanted in path.read_bytes())

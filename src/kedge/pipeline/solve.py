@@ -197,8 +197,8 @@ def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
 
 def load_table(directory: Path, candidates: int) -> pa.Table:
     """The table of matches of a finished run, decided again where more candidates are asked for than it saved."""
-    config = Config.model_validate(store.refuse_unfinished(directory)["config"])
-    if candidates <= config.candidates:
-        table: pa.Table = store.MATCHES.format.load(directory / store.MATCHES.file)
+    run = store.open_finished(directory)
+    if candidates <= Config.model_validate(run.manifest["config"]).candidates:
+        table: pa.Table = run.load(store.MATCHES)
         return table
     return load_outcome(directory, candidates).matches.table()

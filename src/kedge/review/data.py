@@ -10,7 +10,7 @@ import numpy as np
 from kedge.config import Config
 from kedge.evidence import Evidence
 from kedge.review.order import information_order
-from kedge.store import load_decided, load_evidence, load_mixture
+from kedge.store import DECIDED, load_decided, load_evidence, load_mixture, open_finished
 from kedge.types import FloatArray, IntArray, Matches, Problem
 
 
@@ -86,7 +86,8 @@ def from_solution(
 
 def load_review(directory: Path) -> ReviewData:
     """A finished run for review."""
-    problem, matches, config, manifest = load_decided(directory)
-    evidence = load_evidence(directory, problem)
-    data = from_solution(directory.resolve().name, manifest["run_id"], problem, matches, config, evidence)
-    return replace(data, reordered=bool(load_mixture(directory)))
+    run = open_finished(directory, DECIDED)
+    problem, matches, config = load_decided(run)
+    evidence = load_evidence(run, problem)
+    data = from_solution(directory.resolve().name, run.manifest["run_id"], problem, matches, config, evidence)
+    return replace(data, reordered=bool(load_mixture(run)))

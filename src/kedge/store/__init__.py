@@ -1,6 +1,7 @@
 """The run directory and every other file that kedge writes."""
 
-from kedge.store.atomic import TEMPORARY, refuse_overwrite, translate_disk_errors, write_atomically
+from kedge.store.artefacts import Artefacts, open_artefacts
+from kedge.store.atomic import TEMPORARY, refuse_overwrite, remove_leftovers, translate_disk_errors, write_atomically
 from kedge.store.cache import DiskCache
 from kedge.store.contents import (
     Contents,
@@ -11,10 +12,12 @@ from kedge.store.contents import (
     load_mixture,
     load_problem,
     load_scored,
-    refuse_unfinished,
+    open_finished,
+    open_vectors,
 )
 from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
+from kedge.store.journal import Draft
 from kedge.store.layout import (
     ANCHORS,
     CALIBRATION,
@@ -23,6 +26,7 @@ from kedge.store.layout import (
     EMBEDDINGS,
     EVALUATION,
     HYPERGRAPHS,
+    MANIFEST,
     MATCHES,
     METRICS,
     NETWORKS,
@@ -37,10 +41,11 @@ from kedge.store.layout import (
     Stage,
 )
 from kedge.store.locking import lock_run, reviewing
-from kedge.store.manifest import Identity, hash_file, read_manifest
+from kedge.store.manifest import Identity, fingerprint, hash_file, read_manifest, write_manifest
 from kedge.store.purged import PURGED_FILE, purged_accounts, record_purged
 from kedge.store.records import from_plain, to_plain
-from kedge.store.run import Run, open_run, remove_artefact
+from kedge.store.run import Run, hold_run, open_run, resume_run
+from kedge.store.sealed import seal
 
 __all__ = [
     "ALIGNMENT",
@@ -54,6 +59,7 @@ __all__ = [
     "EVALUATION",
     "HYPERGRAPHS",
     "JSON",
+    "MANIFEST",
     "MATCHES",
     "METRICS",
     "NETWORK",
@@ -71,18 +77,22 @@ __all__ = [
     "TEMPORARY",
     "TEXT",
     "TRAINING",
+    "Artefacts",
     "Conflict",
     "Contents",
     "DecisionLog",
     "DiskCache",
+    "Draft",
     "Format",
     "Identity",
     "Run",
     "Scored",
     "Stage",
     "dump_json",
+    "fingerprint",
     "from_plain",
     "hash_file",
+    "hold_run",
     "load_column",
     "load_contents",
     "load_decided",
@@ -91,16 +101,21 @@ __all__ = [
     "load_problem",
     "load_scored",
     "lock_run",
+    "open_artefacts",
+    "open_finished",
     "open_run",
+    "open_vectors",
     "purged_accounts",
     "read_decisions",
     "read_manifest",
     "record_purged",
     "refuse_overwrite",
-    "refuse_unfinished",
-    "remove_artefact",
+    "remove_leftovers",
+    "resume_run",
     "reviewing",
+    "seal",
     "to_plain",
     "translate_disk_errors",
     "write_atomically",
+    "write_manifest",
 ]

@@ -13,17 +13,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.context import CacheEntry
-from kedge.store.atomic import translate_disk_errors, write_atomically
+from kedge.store.atomic import refuse_special, remove_leftovers, translate_disk_errors, write_atomically
 
 _SUFFIX: Final = ".safetensors"
 
 
-def _checksum(arrays: Mapping[str, NDArray[Any]]) -> str:
-    sha = hashlib.sha256()
+def _checksum(arrays: Mapping[str, NDArray[Any]], words: str = "") -> str:
+    sha = hashlib.sha256(words.encode())
     for name in sorted(arrays):
         sha.update(f"{name}{arrays[name].dtype.str}{arrays[name].shape}".encode())
         sha.update(np.ascontiguousarray(arrays[name]).data)
     return sha.hexdigest()
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def _is_whole(label: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether key, facts and arrays are as they were written; up to format 5 the checksum was of the arrays alone."""
+    if "sha256" in label:
+        return bool(label["sha256"] == _checksum(arrays))
+    words = _dump({name: value for name, value in label.items() if name != "checksum"})
+    return bool(label["checksum"] == _checksum(arrays, words))
 
 
 class DiskCache:
@@ -40,7 +52,7 @@ class DiskCache:
     def get(self, key: str) -> CacheEntry | None:
         """The entry, if its file is there and whole."""
         path = self._path(key)
-        if not path.exists():
+        if not refuse_special(path):
             return None
         from safetensors import SafetensorError, safe_open
 
@@ -48,9 +60,10 @@ class DiskCache:
             with safe_open(path, framework="numpy") as file:
                 label = json.loads(file.metadata()["kedge"])
                 arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
-        except (SafetensorError, OSError, TypeError, KeyError, ValueError):
-            label, arrays = {}, {}
-        if label.get("sha256") != _checksum(arrays) or label.get("key") != key:
+                whole = label["key"] == key and _is_whole(label, arrays)
+        except (SafetensorError, OSError, TypeError, KeyError, ValueError, AttributeError):
+            whole = False
+        if not whole:
             self._warn(f"{self._directory.name}/{path.name} was damaged and is computed again")
             return None
         self._used.add(key)
@@ -61,7 +74,8 @@ class DiskCache:
         from safetensors.numpy import save
 
         arrays = {name: np.ascontiguousarray(array) for name, array in entry.arrays.items()}
-        label = json.dumps({"key": key, "sha256": _checksum(arrays), "facts": dict(entry.facts)}, sort_keys=True)
+        words = _dump({"key": key, "facts": dict(entry.facts)})
+        label = _dump({**json.loads(words), "checksum": _checksum(arrays, words)})
         with translate_disk_errors(self._directory):
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         # One entry: safetensors keeps no order among several, and the same entry must be the same bytes.
@@ -83,5 +97,6 @@ class DiskCache:
         """Remove the entries and, if nothing else is in it, the directory."""
         if self._directory.is_dir():
             self.drop([path.stem for path in self._directory.glob(f"*{_SUFFIX}")])
+            remove_leftovers(self._directory)
             with contextlib.suppress(OSError):
                 self._directory.rmdir()

@@ -1,4 +1,4 @@
-"""A finished run read back from its directory."""
+"""A finished run read back from its directory, every file of it checked before it is read."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ import pyarrow as pa
 from kedge.config import Config
 from kedge.evidence import Evidence, recall
 from kedge.probability import Calibrator
+from kedge.store.artefacts import Artefacts, open_artefacts
+from kedge.store.cache import DiskCache
 from kedge.store.formats import JSON, load_column
 from kedge.store.layout import (
     ANCHORS,
     CALIBRATION,
     DECIDED,
+    EMBEDDINGS,
     EVALUATION,
     HYPERGRAPHS,
     MATCHES,
@@ -30,18 +33,16 @@ from kedge.store.layout import (
     SUPPORT,
     TRAINING,
 )
-from kedge.store.manifest import read_manifest
 from kedge.store.renamed import rename_evaluation
 from kedge.types import DECISIONS, Alignment, Hypergraph, KedgeError, Matches, Problem
 
 
-def refuse_unfinished(directory: Path, *more: str) -> Mapping[str, Any]:
-    """The manifest of a finished run, or one line of error where it is not finished."""
-    manifest = read_manifest(directory)
-    missing = any(not (directory / name).exists() for name in (MATCHES.file, *more))
-    if MATCHES.id not in manifest["stages"] or missing:
+def open_finished(directory: Path, *more: str) -> Artefacts:
+    """The files of a finished run, or one line of error where it is not finished."""
+    artefacts = open_artefacts(directory)
+    if not all(artefacts.has(name) for name in (MATCHES.file, *more)):
         raise KedgeError("the run is not finished", file=directory, remedy="run its `kedge match` command again")
-    return manifest
+    return artefacts
 
 
 @dataclass(frozen=True)
@@ -56,56 +57,47 @@ class Scored:
 
 def load_scored(directory: Path) -> Scored:
     """What a run decided from, with the user's settings."""
-    manifest = refuse_unfinished(directory)
+    artefacts = open_finished(directory)
     return Scored(
-        load_problem(directory),
-        Config.model_validate(manifest["config"]),
-        SCORES.format.load(directory / SCORES.file),
-        load_calibrator(directory),
+        load_problem(artefacts),
+        Config.model_validate(artefacts.manifest["config"]),
+        artefacts.load(SCORES),
+        artefacts.load(CALIBRATION),
     )
 
 
-def load_calibrator(directory: Path) -> Calibrator:
-    """What a run learnt of its scores."""
-    calibrator: Calibrator = CALIBRATION.format.load(directory / CALIBRATION.file)
-    return calibrator
-
-
-def load_threshold(directory: Path) -> float:
+def load_threshold(artefacts: Artefacts) -> float:
     """The probability from which a run called an assigned pair a match."""
-    return float(JSON.load(directory / DECIDED)["threshold"])
+    return float(artefacts.read(DECIDED, JSON)["threshold"])
 
 
-def load_decided(directory: Path) -> tuple[Problem, Matches, Config, Mapping[str, Any]]:
+def load_decided(artefacts: Artefacts) -> tuple[Problem, Matches, Config]:
     """A finished run as it was decided, without its scores: quicker than `load_scored` where only looking is meant."""
-    manifest = refuse_unfinished(directory, DECIDED)
-    problem = load_problem(directory)
-    file = directory / MATCHES.file
-    coded = {name: load_column(file, name, coded=True) for name in ("left", "right", "decision")}
-    found = {
-        "left": problem.left.find(coded["left"].dictionary),
-        "right": problem.right.find(coded["right"].dictionary),
-        "decision": np.array([DECISIONS.index(word) for word in coded["decision"].dictionary.to_pylist()], np.int8),
-    }
+    problem = load_problem(artefacts)
     plain = ("rank", "score", "probability", "margin", "counterpart", "assigned")
+    with artefacts.open(MATCHES.file) as file:
+        coded = {name: load_column(file, name, coded=True) for name in ("left", "right", "decision")}
+        columns = {name: load_column(file, name).to_numpy(zero_copy_only=False) for name in plain}
+        found = {
+            "left": problem.left.find(coded["left"].dictionary),
+            "right": problem.right.find(coded["right"].dictionary),
+            "decision": np.array([DECISIONS.index(word) for word in coded["decision"].dictionary.to_pylist()], np.int8),
+        }
     matches = Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
         **{name: found[name][np.asarray(coded[name].indices)] for name in found},
-        **{name: load_column(file, name).to_numpy(zero_copy_only=False) for name in plain},
-        threshold=load_threshold(directory),
+        **columns,
+        threshold=load_threshold(artefacts),
     )
-    return problem, matches, Config.model_validate(manifest["config"]), manifest
+    return problem, matches, Config.model_validate(artefacts.manifest["config"])
 
 
-def load_problem(directory: Path) -> Problem:
+def load_problem(artefacts: Artefacts) -> Problem:
     """The networks and the anchors of a run, and the hypergraphs that the user gave."""
-    left, right = (stage.format.load(directory / stage.file) for stage in NETWORKS)
-    known = ANCHORS.format.load(directory / ANCHORS.file)
-    stages = read_manifest(directory)["stages"]
-    own = [
-        Hypergraph(stage.format.load(directory / stage.file)) if stage.id in stages else None for stage in HYPERGRAPHS
-    ]
+    left, right = (artefacts.load(stage) for stage in NETWORKS)
+    known = artefacts.load(ANCHORS)
+    own = [Hypergraph(artefacts.load(stage)) if artefacts.has(stage.file) else None for stage in HYPERGRAPHS]
     rejected = known.get("rejected", np.empty((0, 2), np.int64))
     return Problem(left, right, known["anchors"], rejected, (own[0], own[1]))
 
@@ -132,19 +124,19 @@ class Contents:
 
 def load_contents(directory: Path) -> Contents:
     """All that a report shows, read from a finished run."""
-    manifest = refuse_unfinished(directory, DECIDED)
-    held = {}
-    for name in (METRICS, EVALUATION, TRAINING.file, PARTS.file):
-        path = directory / name
-        held[name] = JSON.load(path) if path.exists() else None
+    artefacts = open_finished(directory, DECIDED)
+    held = {
+        name: artefacts.read(name, JSON) if artefacts.has(name) else None
+        for name in (METRICS, EVALUATION, TRAINING.file, PARTS.file)
+    }
     metrics = held[METRICS]
     return Contents(
-        manifest=manifest,
-        config=Config.model_validate(manifest["config"]),
-        problem=load_problem(directory),
-        calibrator=load_calibrator(directory),
-        table=MATCHES.format.load(directory / MATCHES.file),
-        threshold=load_threshold(directory),
+        manifest=artefacts.manifest,
+        config=Config.model_validate(artefacts.manifest["config"]),
+        problem=load_problem(artefacts),
+        calibrator=artefacts.load(CALIBRATION),
+        table=artefacts.load(MATCHES),
+        threshold=load_threshold(artefacts),
         metrics=metrics if metrics and metrics.get("test_pairs") else None,
         evaluation=None if held[EVALUATION] is None else rename_evaluation(held[EVALUATION]),
         training=held[TRAINING.file],
@@ -152,15 +144,25 @@ def load_contents(directory: Path) -> Contents:
     )
 
 
-def load_evidence(directory: Path, problem: Problem) -> Evidence | None:
+def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
     """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
-    if not (directory / SUPPORT.file).exists():
+    if not artefacts.has(SUPPORT.file):
         return None
-    prior = PRIOR.format.load(directory / PRIOR.file) if (directory / PRIOR.file).exists() else None
-    return recall(problem, SUPPORT.format.load(directory / SUPPORT.file), prior)
+    prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
+    return recall(problem, artefacts.load(SUPPORT), prior)
 
 
-def load_mixture(directory: Path) -> tuple[float, ...]:
+def load_mixture(artefacts: Artefacts) -> tuple[float, ...]:
     """The weights by which candidates stand in another order than that of their log-odds; none where they do not."""
-    path = directory / SETTINGS.file
-    return SETTINGS.format.load(path).pairing.mixture if path.exists() else ()
+    if not artefacts.has(SETTINGS.file):
+        return ()
+    config: Config = artefacts.load(SETTINGS)
+    return config.pairing.mixture
+
+
+def open_vectors(artefacts: Artefacts) -> DiskCache:
+    """The vectors that a finished run has cached, each of them checked."""
+    for file in artefacts.vectors():
+        with artefacts.open(file):
+            pass
+    return DiskCache(artefacts.directory / EMBEDDINGS, lambda _damaged: None)

@@ -12,13 +12,14 @@ import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, fields, replace
 from pathlib import Path
 from typing import Final
 
 from kedge.answers import PURGE, UNDO, VERDICTS, Entry, State, replay
 from kedge.errors import KedgeError
+from kedge.store.atomic import NO_FOLLOW, refuse_special
 from kedge.store.decision_table import create_table, erase_words
 
 DECISIONS_FILE: Final = "decisions.sqlite"
@@ -40,9 +41,10 @@ class DecisionLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            if not path.exists():
-                # Mode 0600 from the first moment; SQLite gives its -wal and -shm files the same.
-                os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            for part in ("", "-wal", "-shm", "-journal"):  # SQLite would follow links
+                refuse_special(path.with_name(path.name + part))
+            # Mode 0600 from the first moment; SQLite gives its -wal and -shm files the same.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | NO_FOLLOW, 0o600))
             # Requests may be served by another thread than the one that opened the log, but never by two at once.
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -120,28 +122,50 @@ class DecisionLog:
 
         return self._write(key, draft)
 
-    def forget(self, side: int, account: str, *, by: str) -> list[int]:
-        """Take the words out of every row about an account; 0 is left. The numbers of these rows.
+    def about(self, side: int, account: str) -> list[int]:
+        """The numbers of the rows about an account whose words are still there; 0 is left."""
+        rows = (e for e in self.state.entries if not e.forgotten and e.action != PURGE)
+        return [e.seq for e in rows if e.pair[side] == account]
 
-        What remains of a row is who decided what kind of thing when, and the seal. The space is overwritten.
+    def forget(self, side: int, account: str, *, by: str) -> list[int]:
+        """Take the words out of every row about an account; the numbers of these rows."""
+        rows = self.about(side, account)
+        if rows:
+            self.erase(rows, by=by)
+        return rows
+
+    def erase(self, rows: Sequence[int], *, by: str) -> None:
+        """Take the words out of these rows; those without words are passed over, but their space is overwritten too.
+
+        What remains of a row is who decided what kind of thing when, and the seal.
         """
-        rows: list[int] = []
 
         def draft() -> Entry | None:
-            about = (e for e in self.state.entries if not e.forgotten and e.action != PURGE)
-            rows.extend(e.seq for e in about if e.pair[side] == account)
-            if not rows:
+            left = [row for row in rows if not self.state.entries[row - 1].forgotten]
+            if not left:
                 return None
-            erase_words(self._db, rows)
-            return Entry(reviewer=by, action=PURGE, note=json.dumps(rows))
+            erase_words(self._db, left)
+            return Entry(reviewer=by, action=PURGE, note=json.dumps(left))
 
-        self._db.execute("PRAGMA secure_delete = ON")
-        if self._write("", draft) is not None:
+        try:
+            self._db.execute("PRAGMA secure_delete = ON")
+            self._write("", draft)
             # Else the words would still stand in the write-ahead log and in free pages.
             self._db.execute("VACUUM")
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self.state = replay(self._rows(0))
-        return rows
+        except sqlite3.Error as error:
+            raise KedgeError(f"the decisions cannot be changed ({error})", file=self.path, remedy=_REMEDY) from None
+        self.refuse_readers()
+        self.state = replay(self._rows(0))
+
+    def refuse_readers(self) -> None:
+        """Empty the write-ahead log into the file; one line if another program still reads pages of it."""
+        try:
+            busy = self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.Error:
+            busy = 1
+        if busy:
+            remedy = "close it, then run the same command again"
+            raise KedgeError("another program is reading the decisions", file=self.path, remedy=remedy)
 
     def _write(self, key: str, make: Callable[[], Entry | None]) -> Entry | None:
         """Append what `make` returns within one transaction: no other process writes between its look and ours."""

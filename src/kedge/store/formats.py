@@ -1,10 +1,12 @@
-"""The formats of a run directory: Parquet, npz without pickle, safetensors, JSON, CSV; how each is written and read."""
+"""The formats of a run directory: Parquet, npz without pickle, JSON, text; how each is written and read.
+
+All of them read from an open file, which `store.artefacts` has checked.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -28,10 +30,10 @@ class _Dump(Protocol):
 
 
 class Format(NamedTuple, Generic[T]):
-    """How a value goes to a file and comes back."""
+    """How a value goes to an open file and comes back from one."""
 
     dump: _Dump
-    load: Any
+    load: Callable[[BinaryIO], T]
 
 
 def dump_json(value: Any) -> str:
@@ -45,21 +47,21 @@ def _dump_table(value: pa.Table, file: BinaryIO) -> None:
     pq.write_table(value, file, compression="zstd")
 
 
-def _load_table(path: Path) -> pa.Table:
+def _load_table(file: BinaryIO) -> pa.Table:
     import pyarrow.parquet as pq
 
-    return pq.read_table(path)
+    return pq.read_table(file)
 
 
-def load_column(path: Path, name: str, coded: bool = False) -> pa.Array:
+def load_column(file: BinaryIO, name: str, coded: bool = False) -> pa.Array:
     """One column of a table; `coded`: texts as a dictionary, which is far smaller where they repeat.
 
     Column by column a large table never stands in memory as a whole.
     """
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path, read_dictionary=[name] if coded else None) as file:
-        column = file.read([name], use_threads=False)[name]
+    table = pq.ParquetFile(file, read_dictionary=[name] if coded else None)
+    column = table.read([name], use_threads=False)[name]
     return column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
 
 
@@ -67,8 +69,8 @@ def _dump_arrays(value: Mapping[str, NDArray[Any]], file: BinaryIO) -> None:
     np.savez(file, allow_pickle=False, **value)
 
 
-def _load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    with np.load(path, allow_pickle=False) as held:
+def _load_arrays(file: BinaryIO) -> dict[str, NDArray[Any]]:
+    with np.load(file, allow_pickle=False) as held:
         return {name: held[name] for name in held.files}
 
 
@@ -76,8 +78,8 @@ def _dump_sparse(value: csr_array, file: BinaryIO) -> None:
     _dump_arrays(split_csr(value), file)
 
 
-def _load_sparse(path: Path) -> csr_array:
-    found = join_csr(_load_arrays(path))
+def _load_sparse(file: BinaryIO) -> csr_array:
+    found = join_csr(_load_arrays(file))
     if found is None:
         raise KeyError("data")
     return found
@@ -86,15 +88,15 @@ def _load_sparse(path: Path) -> csr_array:
 TABLE: Format[pa.Table] = Format(_dump_table, _load_table)
 ARRAYS: Format[dict[str, NDArray[Any]]] = Format(_dump_arrays, _load_arrays)
 SPARSE: Format[csr_array] = Format(_dump_sparse, _load_sparse)
-TEXT: Format[str] = Format(lambda value, file: file.write(value.encode()), lambda path: path.read_text("utf-8"))
+TEXT: Format[str] = Format(lambda value, file: file.write(value.encode()), lambda file: file.read().decode())
 JSON: Format[Any] = Format(
-    lambda value, file: file.write(dump_json(value).encode()), lambda path: json.loads(path.read_text("utf-8"))
+    lambda value, file: file.write(dump_json(value).encode()), lambda file: json.loads(file.read().decode())
 )
 
 SETTINGS_JSON: Format[Config] = Format(
     # Where the work is done is no part of what is chosen: a run may be resumed on another engine.
     lambda value, file: JSON.dump(value.model_dump(mode="json", exclude={"engine"}), file),
-    lambda path: stored_config(JSON.load(path)),
+    lambda file: stored_config(JSON.load(file)),
 )
 
 
@@ -115,8 +117,8 @@ def _dump_network(value: Network, file: BinaryIO) -> None:
     _dump_arrays(arrays, file)
 
 
-def _load_network(path: Path) -> Network:
-    held = _load_arrays(path)
+def _load_network(file: BinaryIO) -> Network:
+    held = _load_arrays(file)
     n = len(held["indptr"]) - 1
     weights = held.get("weights", np.ones(len(held["indices"]), np.float32))
     buffers = [None, pa.py_buffer(held["id_offsets"]), pa.py_buffer(held["id_text"])]
@@ -128,8 +130,8 @@ def _dump_alignment(value: Alignment, file: BinaryIO) -> None:
     _dump_arrays(value.arrays(), file)
 
 
-def _load_alignment(path: Path) -> Alignment:
-    held = rename_arrays(_load_arrays(path))
+def _load_alignment(file: BinaryIO) -> Alignment:
+    held = rename_arrays(_load_arrays(file))
     if "left" not in held:
         return SparseAlignment.of(held)
     learnt = {name.removeprefix("network_"): part for name, part in held.items() if name.startswith("network_")}
@@ -140,5 +142,5 @@ NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
 CALIBRATOR: Format[Calibrator] = Format(
     lambda value, file: JSON.dump(to_plain(value), file),
-    lambda path: from_plain(Calibrator, rename_calibration(JSON.load(path))),
+    lambda file: from_plain(Calibrator, rename_calibration(JSON.load(file))),
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from kedge.errors import KedgeError
-from kedge.store.atomic import translate_disk_errors, write_atomically
+from kedge.store.atomic import NO_FOLLOW, open_regular, refuse_special, translate_disk_errors, write_atomically
 
 _WORK: Final = ".lock"
 _HOLDER: Final = ".lock-holder"  # on Windows others cannot read a locked file, so the process id has its own
@@ -35,8 +35,8 @@ def reviewing(directory: Path, shared: bool = True) -> Iterator[None]:
 
 
 def _process(holder: Path) -> str:
-    with contextlib.suppress(OSError):
-        return f" (process {holder.read_text('ascii', 'replace').strip()})"
+    with contextlib.suppress(OSError, KedgeError), open_regular(holder) as file:
+        return f" (process {file.read(20).decode('ascii', 'replace').strip()})"
     return ""
 
 
@@ -46,7 +46,8 @@ def _held(path: Path, shared: bool, problem: Callable[[], str]) -> Iterator[None
     from portalocker import AlreadyLocked, LockFlags, lock  # here, because --help must stay quick
 
     with translate_disk_errors(path):
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        refuse_special(path)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | NO_FOLLOW, 0o600)
     try:
         try:
             lock(file, LockFlags.NON_BLOCKING | (LockFlags.SHARED if shared else LockFlags.EXCLUSIVE))

@@ -1,4 +1,8 @@
-"""The manifest of a run: what was asked for, what is done; manifests that earlier versions wrote are migrated."""
+"""The manifest of a run: what was asked for, what is done, and the size and checksum of every file.
+
+It has a checksum of itself. Manifests that earlier versions wrote are migrated when they are read; decision 31 has what
+each format changed.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +15,34 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 from kedge.config import differences, stored_config
 from kedge.errors import KedgeError
-from kedge.store.layout import MANIFEST, STAGES
+from kedge.store.atomic import open_regular, write_atomically
+from kedge.store.formats import JSON
+from kedge.store.journal import finish_purge
+from kedge.store.layout import CONFIG, DECIDED, EMBEDDINGS, EVALUATION, MANIFEST, METRICS, STAGES
+from kedge.store.sealed import is_sealed, seal
 
-FORMAT: Final = 5  # of the manifests that this version writes
+FORMAT: Final = 6  # of the manifests that this version writes
 _GROWING: Final = "decisions"  # the one input that may change within a run
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
 
 
+def fingerprint(file: BinaryIO) -> dict[str, Any]:
+    """Size and SHA-256 of an open file, in little memory."""
+    digest, size = hashlib.sha256(), 0
+    while block := file.read(1 << 20):
+        digest.update(block)
+        size += len(block)
+    return {"bytes": size, "sha256": digest.hexdigest()}
+
+
 def hash_file(path: Path) -> dict[str, Any]:
     """Name, size and SHA-256 of an input."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return {"name": path.name, "bytes": path.stat().st_size, "sha256": digest.hexdigest()}
+        return {"name": path.name, **fingerprint(file)}
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,7 @@ def new_manifest(identity: Identity) -> dict[str, Any]:
         "inputs": {name: dict(entry) for name, entry in identity.inputs.items()},
         "config": dict(identity.config),
         "stages": {},
+        "files": {},
     }
 
 
@@ -68,17 +83,50 @@ def read_manifest(directory: Path) -> dict[str, Any]:
     path = directory / MANIFEST
     if not directory.is_dir():
         raise KedgeError("no such run directory", file=directory, remedy="give the directory of `kedge match -o`")
+    finish_purge(directory)
     try:
-        manifest = _migrate(json.loads(path.read_text("utf-8")))
+        with open_regular(path) as file:
+            manifest = JSON.load(file)
+        # A manifest with a checksum must fit it, whatever format it names: that too may be the damage.
+        damaged = not isinstance(manifest, dict) or ("checksum" in manifest and not is_sealed(manifest))
     except FileNotFoundError:
         raise KedgeError(
             "is not a kedge run: it has no manifest.json", file=directory, remedy="check the path"
         ) from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        raise KedgeError("the manifest is damaged", file=path, remedy="run again with --force") from None
-    if manifest is None:
+    except (OSError, ValueError, RecursionError):
+        damaged = True
+    if damaged:
+        raise _damaged(path)
+    try:
+        migrated = _migrate(manifest, directory)
+        if migrated is not None:
+            _check_shape(migrated)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise _damaged(path) from None
+    if migrated is None:
         raise KedgeError("was written by another version of kedge", file=path, remedy="run again with --force")
-    return manifest
+    return migrated
+
+
+def _damaged(path: Path) -> KedgeError:
+    return KedgeError("the manifest is damaged", file=path, remedy="run its `kedge match` command again with --force")
+
+
+def write_manifest(directory: Path, manifest: Mapping[str, Any]) -> None:
+    """Put the manifest in place, with its checksum."""
+    write_atomically(directory / MANIFEST, lambda file: JSON.dump(seal(manifest), file))
+
+
+def _check_shape(manifest: Mapping[str, Any]) -> None:
+    """Raise where a manifest without a checksum lacks what its readers take for granted."""
+    records = [*manifest["stages"].values(), *manifest["files"].values()]
+    texts = [manifest["run_id"], manifest["created"], *(r["sha256"] for r in records)]
+    texts += [r["artefact"] for r in manifest["stages"].values()]
+    texts += [entry[name] for entry in manifest["inputs"].values() for name in ("name", "sha256")]
+    numbers = [r["bytes"] for r in records] + [r.get("cpu_seconds", 0) for r in records]
+    sound = all(isinstance(text, str) for text in texts) and all(isinstance(n, int | float) for n in numbers)
+    if not (sound and isinstance(manifest["versions"], dict)):
+        raise ValueError("not a manifest")
 
 
 def refuse_other(directory: Path, manifest: Mapping[str, Any], identity: Identity) -> None:
@@ -96,27 +144,39 @@ def refuse_other(directory: Path, manifest: Mapping[str, Any], identity: Identit
         )
 
 
-def _from_4(manifest: dict[str, Any]) -> dict[str, Any]:
-    """Stages were known by their labels, and some settings had other names. Files are where they were."""
+def _from_4(manifest: dict[str, Any], _directory: Path) -> dict[str, Any]:
+    """Stages were known by their labels. Files are where they were."""
     by_file = {stage.file: stage.id for stage in STAGES.values()}
     records = [record for record in manifest["stages"].values() if record["artefact"] in by_file]
-    config = stored_config(manifest["config"]).model_dump(mode="json", exclude={"engine"})
-    return {
-        **manifest,
-        "run_id": Identity(manifest["inputs"], config).run_id,
-        "config": config,
-        "stages": {by_file[record["artefact"]]: record for record in records},
-    }
+    return {**manifest, "stages": {by_file[record["artefact"]]: record for record in records}}
 
 
-_STEPS: Final[Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]]] = {4: _from_4}
+def _from_5(manifest: dict[str, Any], directory: Path) -> dict[str, Any]:
+    """Only the files of stages had checksums; the others have those of their present contents."""
+    files = [directory / name for name in (CONFIG, DECIDED, METRICS, EVALUATION)]
+    files += sorted((directory / EMBEDDINGS).glob("*.safetensors"))
+    records = {}
+    for path in files:
+        with contextlib.suppress(FileNotFoundError), open_regular(path) as file:
+            records[path.relative_to(directory).as_posix()] = fingerprint(file)
+    return {**manifest, "files": records}
 
 
-def _migrate(manifest: dict[str, Any]) -> dict[str, Any] | None:
-    """The manifest in today's format; None where it is of a version that cannot be read."""
+_STEPS: Final[Mapping[int, Callable[[dict[str, Any], Path], dict[str, Any]]]] = {4: _from_4, 5: _from_5}
+
+
+def _migrate(manifest: dict[str, Any], directory: Path) -> dict[str, Any] | None:
+    """The manifest in today's format; None where it is of a version that cannot be read.
+
+    Settings have today's names, and those that the run does not know their defaults: the same command resumes it.
+    """
     while manifest.get("format") != FORMAT:
         step = _STEPS.get(manifest.get("format", -1))
         if step is None:
             return None
-        manifest = {**step(manifest), "format": manifest["format"] + 1}
-    return manifest
+        manifest = {**step(manifest, directory), "format": manifest["format"] + 1}
+    manifest = {name: value for name, value in manifest.items() if name != "checksum"}
+    config = stored_config(manifest["config"]).model_dump(mode="json", exclude={"engine"})
+    if config == manifest["config"]:
+        return manifest
+    return {**manifest, "config": config, "run_id": Identity(manifest["inputs"], config).run_id}
