@@ -13,7 +13,9 @@ from kedge.store.contents import (
     load_scored,
     refuse_unfinished,
 )
-from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
+from kedge.store.decision_head import Head
+from kedge.store.decision_record import open_decisions, read_decisions, record_decisions
+from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, UnsavedError
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.layout import (
     ANCHORS,
@@ -76,10 +78,12 @@ __all__ = [
     "DecisionLog",
     "DiskCache",
     "Format",
+    "Head",
     "Identity",
     "Run",
     "Scored",
     "Stage",
+    "UnsavedError",
     "dump_json",
     "from_plain",
     "hash_file",
@@ -91,10 +95,12 @@ __all__ = [
     "load_problem",
     "load_scored",
     "lock_run",
+    "open_decisions",
     "open_run",
     "purged_accounts",
     "read_decisions",
     "read_manifest",
+    "record_decisions",
     "record_purged",
     "refuse_overwrite",
     "refuse_unfinished",
