@@ -48,7 +48,7 @@ def _rows(db: sqlite3.Connection, after: int, path: Path) -> Iterator[Entry]:
                     raise broken(after + 1, path)
             yield entry
             after += 1
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:
         raise KedgeError(f"the decisions cannot be read ({error})", file=path, remedy=RESTORE) from None
 
 

@@ -66,7 +66,7 @@ def check_table(db: sqlite3.Connection, path: Path) -> None:
     """Refuse a log of another version, one with foreign objects, and one that SQLite finds damaged."""
     try:
         _check_table(db, path)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # the latter: names and messages that are no UTF-8
         raise KedgeError(f"the decisions are damaged ({error})", file=path, remedy=RESTORE) from None
 
 

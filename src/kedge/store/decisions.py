@@ -67,7 +67,7 @@ class DecisionLog:
             raise KedgeError(f"the decisions cannot be opened ({error})", file=path, remedy=_REMEDY) from None
         try:
             self._open(recorded, outside)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeError) as error:
             self._db.close()
             raise KedgeError(f"the decisions cannot be opened ({error})", file=path, remedy=_REMEDY) from None
         except BaseException:
@@ -110,7 +110,7 @@ class DecisionLog:
     def refresh(self) -> State:
         """The state with the rows that other processes have added meanwhile; refuses a log that lost rows since."""
         count, last = len(self.state.entries), None
-        with contextlib.suppress(OSError, sqlite3.Error):
+        with contextlib.suppress(OSError, sqlite3.Error, UnicodeError):
             if _identity(self.path) == self._file:
                 self._check_changed_table()
                 last = self._db.execute("SELECT max(seq) FROM decisions").fetchone()
@@ -246,7 +246,7 @@ class DecisionLog:
         except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error | UnicodeEncodeError):
+            if isinstance(error, sqlite3.Error | UnicodeError):
                 raise UnsavedError(f"the decision cannot be saved ({error})", file=self.path, remedy=_RETRY) from None
             raise
         self.state.add(entry)

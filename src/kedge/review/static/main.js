@@ -43,7 +43,14 @@ function ask(title, content, buttons) {
   });
 }
 
-async function askReviewer() {
+// Whoever asks while the name is on its way to the server waits for the same answer.
+let naming = null;
+function askReviewer() {
+  naming ??= nameReviewer().finally(() => (naming = null));
+  return naming;
+}
+
+async function nameReviewer() {
   const box = h("input", { id: "name", maxlength: 80, required: true, autocomplete: "name", list: "names" });
   box.value = session.reviewer || "";
   const known = h("datalist", { id: "names" }, session.reviewers.map((one) => h("option", { value: one })));
