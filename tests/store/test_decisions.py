@@ -295,7 +295,7 @@ def test_a_record_that_is_behind_after_a_kill_catches_up(log: Any) -> None:
     again.close()
 
 
-def test_a_purge_says_if_a_reader_keeps_the_old_words(log: Any) -> None:
+def test_a_purge_is_refused_while_a_reader_keeps_the_old_words(log: Any) -> None:
     log.append("ann", "yes", "alice", "x")
     log._db.execute("PRAGMA busy_timeout = 10")
     reader = sqlite3.connect(log.path)

@@ -9,13 +9,14 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 from kedge.answers import Entry
 from kedge.config import Config
 from kedge.store import DECISIONS_FILE, DecisionLog, Identity, open_decisions, open_run, record_decisions
 from kedge.store.decision_head import START, Head, head_file, write_head
 
+Act: TypeAlias = Callable[[Path], object]
 EARLIER: Final = "earlier"  # beside the run: its log and head as they were before the manifest recorded them
 LATER: Final = "later"  # the same, from between that record and the end
 ROWS: Final = 10
@@ -72,7 +73,7 @@ def unguarded(run: Path, restore: bool = True) -> Iterator[sqlite3.Connection]:
             db.execute(sql)
 
 
-def sql(*statements: str) -> Callable[[Path], None]:
+def sql(*statements: str) -> Act:
     """Run statements on the log, around its triggers."""
 
     def act(run: Path) -> None:
@@ -83,12 +84,12 @@ def sql(*statements: str) -> Callable[[Path], None]:
     return act
 
 
-def update(change: str, row: int = 3) -> Callable[[Path], None]:
+def update(change: str, row: int = 3) -> Act:
     """Change one row."""
     return sql(f"UPDATE decisions SET {change} WHERE seq = {row}")
 
 
-def plain_sql(*statements: str) -> Callable[[Path], None]:
+def plain_sql(*statements: str) -> Act:
     """Run statements on the log as anyone could; they may add objects, or take ours away."""
 
     def act(run: Path) -> None:
@@ -99,7 +100,7 @@ def plain_sql(*statements: str) -> Callable[[Path], None]:
     return act
 
 
-def rewrite(change: Callable[[list[Entry]], list[Entry]], *, head: bool = False, manifest: bool = False) -> Callable:
+def rewrite(change: Callable[[list[Entry]], list[Entry]], *, head: bool = False, manifest: bool = False) -> Act:
     """Change rows and compute every hash again, so that the chain is whole; on request the records follow."""
 
     def act(run: Path) -> None:
@@ -123,7 +124,7 @@ def rewrite(change: Callable[[list[Entry]], list[Entry]], *, head: bool = False,
     return act
 
 
-def both(*acts: Callable[[Path], None]) -> Callable[[Path], None]:
+def both(*acts: Act) -> Act:
     def act(run: Path) -> None:
         for one in acts:
             one(run)
@@ -131,17 +132,21 @@ def both(*acts: Callable[[Path], None]) -> Callable[[Path], None]:
     return act
 
 
-def remove(*names: str) -> Callable[[Path], None]:
-    return lambda run: [(run / name).unlink(missing_ok=True) for name in names] and None
+def remove(*names: str) -> Act:
+    def act(run: Path) -> None:
+        for name in names:
+            (run / name).unlink(missing_ok=True)
+
+    return act
 
 
-def put(content: bytes, name: str = DECISIONS_FILE) -> Callable[[Path], None]:
-    return both(remove(WAL, SHM), lambda run: (run / name).write_bytes(content) and None)
+def put(content: bytes, name: str = DECISIONS_FILE) -> Act:
+    return both(remove(WAL, SHM), lambda run: (run / name).write_bytes(content))
 
 
-def take(where: str, *names: str) -> Callable[[Path], None]:
+def take(where: str, *names: str) -> Act:
     """Put an older copy in place."""
-    return both(remove(WAL, SHM), lambda run: [shutil.copy(run.parent / where / name, run) for name in names] and None)
+    return both(remove(WAL, SHM), lambda run: [shutil.copy(run.parent / where / name, run) for name in names])
 
 
 def other_log(run: Path) -> None:
@@ -180,12 +185,20 @@ def flip(run: Path) -> None:
     path.write_bytes(data)
 
 
+def garble_name(run: Path) -> None:
+    """One bit in the name of a trigger, which is no UTF-8 then."""
+    path = run / DECISIONS_FILE
+    data = bytearray(path.read_bytes())
+    data[data.index(b"decisions_no_gap")] ^= 0x80
+    path.write_bytes(data)
+
+
 def half(run: Path) -> None:
     path = run / DECISIONS_FILE
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
 
-def append_row(**changes: object) -> Callable[[list[Entry]], list[Entry]]:
+def append_row(**changes: Any) -> Callable[[list[Entry]], list[Entry]]:
     base = Entry(time="2026-01-01T00:00:00Z", reviewer="ann", action="yes", left="l", right="r", key="k", salt="s")
     return lambda entries: [*entries, replace(base, **changes)]
 
@@ -203,7 +216,7 @@ class Tampering:
     """A way to tamper, and when it is noticed; `shown`: the entries after the saved head are counted for the user."""
 
     name: str
-    act: Callable[[Path], None]
+    act: Act
     noticed: Noticed = "always"
 
 
@@ -253,6 +266,7 @@ TAMPERINGS: Final = (
     Tampering("log cut in half", half),
     Tampering("log replaced by text", put(b"decisions\n" * 500)),
     Tampering("one bit flipped", flip),
+    Tampering("one bit flipped in a name", garble_name),
     Tampering("log replaced by a new one", new_log),
     Tampering("log replaced by another run's", other_log),
     Tampering("log replaced by a symbolic link", symlink),

@@ -44,7 +44,7 @@ def decisions(
     if head is not None and (action != "verify" or not re.fullmatch("[0-9a-f]{64}", head)):
         raise KedgeError(f"--head {head} is no head", remedy="give the 64 digits that `verify` or `review` printed")
     if not path.exists():
-        read_decisions(run)  # says so if there were some
+        read_decisions(run)  # refuses if there were some
         raise KedgeError("there are no decisions yet", file=path, remedy=f"start with `kedge review {run}`")
     log = open_decisions(run, head)
     resolved = log.state.resolved()

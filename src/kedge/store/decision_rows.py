@@ -53,7 +53,7 @@ def _rows(db: sqlite3.Connection, after: int, path: Path) -> Iterator[Entry]:
 
 
 def _fits(entry: Entry, state: State) -> bool:
-    """Whether a row is sound by itself, follows the last one, and says what kedge could have written there."""
+    """Whether a row is sound by itself, follows the last one, and is what kedge could have written there."""
     count = len(state.entries)
     if not entry.is_sound(count + 1, hash_at(state.entries, count)) or entry.key in state.by_key:
         return False
