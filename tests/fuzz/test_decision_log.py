@@ -69,7 +69,11 @@ def refused_or_harmless(run: Path, before: Any) -> bool:
         return True
     assert state is not None
     assert state.entries == before
-    log.append("ann", "yes", "next", "one")
+    try:
+        log.append("ann", "yes", "next", "one")
+    except KedgeError:  # a bit of the header can make a log that is read, but takes no more
+        log.close()
+        return True
     assert log.verify() == len(before) + 1
     log.close()
     return False
