@@ -1,7 +1,7 @@
 """Schemathesis against the running review app: made-up requests from its OpenAPI document. Goal: no 5xx.
 
 Every answer must also have a documented status, a documented form and the documented type, and after all of it the
-chain of decisions must verify. `tests/test_review_safety.py` has a smaller dose of the same.
+chain of decisions must verify. `tests/review/test_safety.py` has a smaller dose of the same.
 """
 
 from __future__ import annotations

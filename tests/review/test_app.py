@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sqlite3
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +16,7 @@ import pytest
 import schemathesis
 from reviewing import HOSTILE, Browser, open_log, small_run
 from scipy.sparse import csr_array
+from tampering import make_run
 
 from kedge.evidence.model import terms
 from kedge.review.app import PAGES
@@ -20,7 +24,8 @@ from kedge.review.data import ReviewData
 from kedge.review.openapi import document
 from kedge.review.order import impact, information_order, uncertainty
 from kedge.review.progress import Reviewed, towards_target
-from kedge.store import DecisionLog
+from kedge.review.queue import ReviewQueue
+from kedge.store import DecisionLog, read_manifest
 from kedge.types import IntArray
 
 Run: TypeAlias = tuple[ReviewData, IntArray]  # the run and its true pairs that are not anchors
@@ -195,6 +200,77 @@ def test_a_repeated_request_counts_once(browser: Browser, log: DecisionLog) -> N
     again = browser.decide(pair, "yes", key=key)
     assert first == again
     assert len(log.state.entries) == 1
+
+
+def test_a_key_that_was_used_for_another_request_is_refused(browser: Browser, log: DecisionLog) -> None:
+    pair, key = browser.next(), browser.key()
+    browser.decide(pair, "yes", key=key)
+    for verdict, more in (("no", {}), ("yes", {"note": "other"})):
+        assert "another request" in browser.decide(pair, verdict, 409, key=key, **more)["error"]
+    assert "another request" in browser.post("/api/undo", {"key": key}, 409)["error"]
+    assert len(log.state.entries) == 1
+
+
+def test_two_servers_do_not_confirm_an_account_twice(
+    run: Run, log: DecisionLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = Browser(run[0], log, "ann"), Browser(run[0], open_log(log.path.parent), "bob")
+    pair = first.next()
+    other = next(c for c in pair["candidates"] if c["account"] != pair["right"]["account"])
+    first.decide(pair, "yes")
+    with monkeypatch.context() as late:  # the second looked a moment before the first wrote
+        late.setattr(ReviewQueue, "sync", lambda _self: None)
+        answer = second.decide({**pair, "right": other}, "yes", 409)
+    assert answer["contradiction"][0]["partner"] == pair["right"]["id"]
+    assert log.refresh().contradictions() == []
+
+
+def test_a_server_notices_that_its_run_was_replaced(run: Run, tmp_path: Path) -> None:
+    made = make_run(tmp_path)
+    data = replace(run[0], directory=made, run_id=read_manifest(made)["run_id"])
+    log = open_log(made)
+    browser = Browser(data, log)
+    pair = browser.next()
+    browser.decide(pair, "no")
+    manifest = json.loads((made / "manifest.json").read_text())
+    (made / "manifest.json").write_text(json.dumps({**manifest, "run_id": "another"}))
+    for answer in (browser.get("/api/next", 409), browser.decide(pair, "yes", 409)):
+        assert answer["replaced"]
+        assert "matched again or replaced" in answer["error"]
+    browser.post("/api/undo", {"key": browser.key()}, 409)
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    assert browser.next()["left"] != pair["left"]
+    rows = len(log.state.entries)
+    (made / "decisions.sqlite").rename(made / "away")
+    open_log(tmp_path).close()
+    (tmp_path / "decisions.sqlite").rename(made / "decisions.sqlite")
+    assert "replaced or cut" in browser.decide(pair, "yes", 409)["error"]
+    assert rows == len(log.state.entries)
+    log.close()
+
+
+def test_a_log_that_cannot_be_written_is_reported(browser: Browser, log: DecisionLog) -> None:
+    pair = browser.next()
+    log._db.execute("PRAGMA busy_timeout = 1")
+    with contextlib.closing(sqlite3.connect(log.path, isolation_level=None)) as holder:
+        holder.execute("BEGIN IMMEDIATE")
+        assert "cannot be saved" in browser.decide(pair, "yes", 503)["error"]
+        holder.execute("ROLLBACK")
+    browser.decide(pair, "yes")
+
+
+def test_looking_at_pairs_takes_no_memory(run: Run, log: DecisionLog) -> None:
+    queue = ReviewQueue(run[0], log)
+    n, m = run[0].problem.left.n, run[0].problem.right.n
+    sizes = []
+    tracemalloc.start()
+    for looked in range(n * m):
+        queue.verdict(looked // m, looked % m)
+        if looked + 1 in (n * m // 2, n * m):
+            sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert n * m > 14_000
+    assert sizes[1] - sizes[0] < 100_000, "the second 7,200 pairs cost nothing"
 
 
 def test_a_page_of_another_run_may_not_decide(browser: Browser) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from accessibility import Scheme, axe_script, serious_findings
-from forked import Forked, command
+from forked import Forked, command_in
 from reviewing import HOSTILE, QUICK, open_log, small_problem
 
 from kedge.answers import Entry
@@ -37,8 +39,8 @@ class Server:
         self.port = 0
         self.start()
 
-    def start(self) -> None:
-        self.process = Forked(command, "review", self.run, "--no-open", "--port", self.port)
+    def start(self, *words: object, env: dict[str, str] | None = None) -> None:
+        self.process = Forked(command_in, env or {}, "review", self.run, *(words or ("--no-open", "--port", self.port)))
         for line in self.process.output:
             if found := re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", line):
                 self.link, self.port = found[0], int(found[1])
@@ -243,6 +245,50 @@ def test_a_crash_of_the_server_in_the_middle(chromium: Browser, server: Server, 
     assert [(e.action, e.reviewer) for e in entries()] == [("no", "Ann"), ("yes", "Ann")], "once, not twice"
     assert tab.pair() != second
     tab.troubles.clear()  # the browser's own words about refused connections
+    tab.close()
+
+
+def test_the_page_that_is_opened_leads_to_the_review(chromium: Browser, server: Server, tmp_path: Path) -> None:
+    """As the browser is started: from a file, whose request counts as another site's."""
+    server.kill()
+    viewer, seen = tmp_path / "viewer", tmp_path / "seen"
+    viewer.write_text(f'#!/bin/sh\necho "$1" > {seen}.part && mv {seen}.part {seen}\n')
+    viewer.chmod(0o700)
+    server.start("--port", 0, env={"BROWSER": f"{viewer} %s"})
+    while not seen.exists():
+        time.sleep(0.02)
+    address = seen.read_text().strip()
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.fill("#name", "Ann")
+    assert page.url.startswith(f"http://127.0.0.1:{server.port}/")
+    assert "token" not in page.url
+    assert not Path(address.removeprefix("file://")).exists()
+    context.close()
+
+
+def test_a_run_that_was_replaced_is_shown(chromium: Browser, server: Server) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    path = server.run / "manifest.json"
+    path.write_text(path.read_text().replace(json.loads(path.read_text())["run_id"], "another"))
+    tab.page.keyboard.press("y")
+    tab.page.wait_for_selector("text=Nothing more is saved here")
+    tab.close()
+
+
+def test_what_is_hidden_in_a_note_is_spelled_out(chromium: Browser, server: Server) -> None:
+    log = open_log(server.run)
+    log.append("bob\u3164", "no", "a041", "b041", note="not \u202edetrever\u202c, a\u200bb \u2800 \ufe0f")
+    log.close()
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    tab.page.goto(f"http://127.0.0.1:{server.port}/history")
+    tab.page.wait_for_selector("td q")
+    assert tab.page.inner_text("td q") == "not U+202EdetreverU+202C, aU+200Bb U+2800 U+FE0F"
+    assert "bobU+3164" in tab.page.inner_text("table")
     tab.close()
 
 

@@ -12,6 +12,7 @@ import pytest
 from command import kedge
 from command import match_words as all_match_words
 from reviewing import QUICK_WORDS
+from tampering import update
 
 from kedge.answers import learn
 from kedge.pipeline import load_outcome
@@ -95,20 +96,33 @@ def test_decisions_survive_force_and_other_settings_are_still_refused(pair: Path
 
 
 def test_a_forged_log_stops_the_match(pair: Path, tmp_path: Path) -> None:
-    import sqlite3
-
     run = tmp_path / "run"
     kedge(*match_words(pair, run, "-q"))
     log = decided(run)
     log.append("ann", "no", "a", "b")
     log.close()
-    db = sqlite3.connect(run / DECISIONS_FILE)
-    db.execute("DROP TRIGGER decisions_no_update")
-    db.execute("UPDATE decisions SET action = 'yes'")
-    db.commit()
-    db.close()
-    assert "decision 1 was changed" in kedge(*match_words(pair, run), code=2).stderr
-    assert "decision 1 was changed" in kedge("decisions", run, "verify", code=2).stderr
+    update("action = 'yes'", 1)(run)
+    for words in (match_words(pair, run), ["decisions", run, "verify"], ["review", run, "--no-open"]):
+        assert "decision 1 was changed" in kedge(*words, code=2).stderr
+
+
+def test_a_log_that_is_gone_stops_the_match_until_force(pair: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    kedge(*match_words(pair, run, "-q"))
+    problem, *_ = load_decided(run)
+    log = decided(run)
+    log.append("ann", "no", problem.left.name(0), problem.right.name(0))
+    log.close()
+    kedge(*match_words(pair, run, "-q"))
+    learnt = json.loads((run / "manifest.json").read_text())["inputs"]["decisions"]
+    assert (learnt["count"], learnt["head"]) == (1, log.head)
+    for file in run.glob(f"{DECISIONS_FILE}*"):
+        file.unlink()
+    for words in (match_words(pair, run), ["decisions", run, "verify"], ["review", run, "--no-open"]):
+        assert "the log has only 0 entries: 1 were recorded" in kedge(*words, code=2).stderr
+    result = kedge(*match_words(pair, run, "--force", "--json"))
+    assert json.loads(result.stdout)["decisions"] == {"confirmed": 0, "rejected": 0}
+    assert "there are no decisions yet" in kedge("decisions", run, "verify", code=2).stderr
 
 
 def test_decisions_are_exported_and_verified(pair: Path, tmp_path: Path) -> None:

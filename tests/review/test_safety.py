@@ -185,6 +185,7 @@ def test_every_answer_carries_the_headers(browser: Browser) -> None:
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
     assert "default-src 'none'" in policy
+    assert "require-trusted-types-for 'script'; trusted-types 'none'" in policy
     assert HEADERS["x-content-type-options"] == "nosniff"
 
 
@@ -277,11 +278,13 @@ def test_the_server_listens_on_this_machine_alone() -> None:
     with pytest.raises(KedgeError, match="cannot listen"):
         _bind(LOCAL, taken)
     listener.close()
-    for wildcard in ("0.0.0.0", "::", "", "*"):
+    wildcards = ["0.0.0.0", "::", "", " ", "*", "0", "0x0", "00", "0.0", "0.0x0.0", "000.0.0.0", "::0", "0::0"]
+    for wildcard in (*wildcards, "::0.0.0.0", "::ffff:0.0.0.0", "::ffff:0:0", "0:0:0:0:0:0:0:0"):
         with pytest.raises(KedgeError, match="every address"):
             _bind(wildcard, 0)
-    with pytest.raises(KedgeError, match="cannot listen"):
-        _bind("no.such.host.invalid", 0)
+    for host in ("no.such.host.invalid", "a" * 80, "\udcff"):
+        with pytest.raises(KedgeError, match="cannot listen"):
+            _bind(host, 0)
 
 
 schema = schemathesis.openapi.from_dict(document())
@@ -296,7 +299,9 @@ def fuzzed(data: ReviewData, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @schema.parametrize()
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=500 if os.environ.get("KEDGE_FUZZ") else 25, deadline=None, suppress_health_check=list(HealthCheck)
+)
 def test_no_request_breaks_the_server(case: schemathesis.Case[Any], fuzzed: Browser) -> None:
     known = case.as_transport_kwargs(base_url=ORIGIN)
     headers = {**dict(known.get("headers") or {}), "origin": ORIGIN, "x-kedge-csrf": fuzzed.csrf}
@@ -335,3 +340,4 @@ def test_an_interrupt_ends_the_server_cleanly(tmp_path: Path) -> None:
     assert server.returncode == 0, errors
     assert "Traceback" not in errors
     assert "0 entries" in errors
+    assert "head " + "0" * 64 in errors

@@ -16,11 +16,13 @@ from forked import Forked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tampering import sql, update
 from writers import write_decisions
 
 from kedge.answers import agreement, replay
 from kedge.errors import KedgeError
-from kedge.store import Conflict, DecisionLog, read_decisions
+from kedge.store import Conflict, DecisionLog, Head, read_decisions
+from kedge.store.decision_head import head_file, read_head, write_head
 
 
 @pytest.fixture
@@ -144,20 +146,15 @@ def test_rows_cannot_be_changed_and_a_forger_is_named(log: Any) -> None:
     with pytest.raises(sqlite3.DatabaseError, match="append-only"):
         db.execute("INSERT OR REPLACE INTO decisions SELECT 3, time, reviewer, 'no', left, right, note, undoes, run, "
                    "'k', 's', 's', 'p', 'h' FROM decisions WHERE seq = 3")  # fmt: skip
-    db.execute("DROP TRIGGER decisions_no_update")
-    db.execute("UPDATE decisions SET action = 'no' WHERE seq = 3")
-    db.commit()
+    db.close()
+    update("action = 'no'")(log.path.parent)
     with pytest.raises(KedgeError, match="decision 3 was changed"):
         log.verify()
     with pytest.raises(KedgeError, match="decision 3 was changed"):
         DecisionLog(log.path)
-    db.execute("UPDATE decisions SET action = 'yes' WHERE seq = 3")
-    db.commit()
+    update("action = 'yes'")(log.path.parent)
     assert log.verify() == 5
-    db.execute("DROP TRIGGER decisions_no_delete")
-    db.execute("DELETE FROM decisions WHERE seq = 2")
-    db.commit()
-    db.close()
+    sql("DELETE FROM decisions WHERE seq = 2")(log.path.parent)
     with pytest.raises(KedgeError, match="decision 2"):
         log.verify()
 
@@ -165,17 +162,13 @@ def test_rows_cannot_be_changed_and_a_forger_is_named(log: Any) -> None:
 @given(st.data())
 @settings(max_examples=25, deadline=None)
 def test_every_column_is_covered_by_the_hash(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
-    log = DecisionLog(tmp_path_factory.mktemp("log") / "d.sqlite")
+    log = DecisionLog(tmp_path_factory.mktemp("log") / "decisions.sqlite")
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
     for _ in range(3):
         log.append(data.draw(text), "yes", data.draw(text), data.draw(text), note=data.draw(text))
     assert log.verify() == 3
     column = data.draw(st.sampled_from("time reviewer left right note run key salt seal previous hash".split()))
-    db = sqlite3.connect(log.path)
-    db.execute("DROP TRIGGER decisions_no_update")
-    db.execute(f"UPDATE decisions SET {column} = {column} || '!' WHERE seq = 2")
-    db.commit()
-    db.close()
+    update(f"{column} = {column} || '!'", 2)(log.path.parent)
     with pytest.raises(KedgeError, match="decision [23] was changed"):
         log.verify()
     log.close()
@@ -212,15 +205,10 @@ def test_words_taken_out_without_a_purge_are_noticed(log: Any) -> None:
     for i in range(3):
         log.append("ann", "yes", f"a{i}", f"x{i}")
     log.forget(0, "a0", by="purge")
-    db = sqlite3.connect(log.path)
-    db.execute("DROP TRIGGER decisions_no_update")
-    db.execute("UPDATE decisions SET \"left\" = '', \"right\" = '', note = '', salt = '' WHERE seq = 2")
-    db.commit()
+    update("\"left\" = '', \"right\" = '', note = '', salt = ''", 2)(log.path.parent)
     with pytest.raises(KedgeError, match="decision 2 was changed"):
         log.verify()
-    db.execute("UPDATE decisions SET \"left\" = 'other' WHERE seq = 1")  # new words in a forgotten row
-    db.commit()
-    db.close()
+    update("\"left\" = 'other'", 1)(log.path.parent)  # new words in a forgotten row
     with pytest.raises(KedgeError, match="decision 1 was changed"):
         log.verify()
 
@@ -229,6 +217,95 @@ def test_a_log_of_another_version_is_refused(log: Any) -> None:
     log._db.execute("PRAGMA user_version = 1")
     with pytest.raises(KedgeError, match="another version"):
         DecisionLog(log.path)
+
+
+def test_a_key_stands_for_one_request(log: Any) -> None:
+    first = log.append("ann", "yes", "a", "x", note="n", key="k-1")
+    for who, verdict, left, note in (("bob", "yes", "a", "n"), ("ann", "no", "a", "n"), ("ann", "yes", "b", "n"),
+                                     ("ann", "yes", "a", "other")):  # fmt: skip
+        with pytest.raises(Conflict, match="another request"):
+            log.append(who, verdict, left, "x", note=note, key="k-1")
+    with pytest.raises(Conflict, match="another request"):
+        log.undo("ann", key="k-1")
+    log.undo("ann", 1, key="k-2")
+    with pytest.raises(Conflict, match="another request"):
+        log.undo("ann", 2, key="k-2")
+    assert log.append("ann", "yes", "a", "x", note="n", key="k-1") == first
+    assert log.verify() == 2
+
+
+def test_a_check_sees_what_another_process_wrote_a_moment_ago(log: Any) -> None:
+    other = DecisionLog(log.path)
+
+    def check() -> None:
+        if log.state.partners(0, "a"):
+            raise ValueError("confirmed already")
+
+    other.append("bob", "yes", "a", "y")
+    assert not log.state.entries, "this one has not looked since"
+    with pytest.raises(ValueError, match="confirmed already"):
+        log.append("ann", "yes", "a", "x", check=check)
+    other.close()
+    assert log.verify() == 1
+    assert log.append("ann", "no", "a", "x").seq == 2, "the refusal has let go of the log"
+
+
+def test_a_log_that_was_exchanged_takes_no_more(log: Any, tmp_path: Path) -> None:
+    log.append("ann", "yes", "a", "x")
+    other = DecisionLog(tmp_path / "other.sqlite")
+    other.append("ann", "yes", "a", "x")
+    other.close()
+    (tmp_path / "other.sqlite").rename(log.path)
+    for act in (log.refresh, lambda: log.append("ann", "no", "b", "y"), lambda: log.undo("ann")):
+        with pytest.raises(KedgeError, match="replaced or cut"):
+            act()
+
+
+def test_rows_cut_under_an_open_log_are_noticed(log: Any, tmp_path: Path) -> None:
+    for i in range(3):
+        log.append("ann", "yes", f"a{i}", "x")
+    sql("DELETE FROM decisions WHERE seq = 3")(tmp_path)
+    with pytest.raises(KedgeError, match="replaced or cut"):
+        log.append("ann", "no", "b", "y")
+
+
+def test_a_log_of_the_version_before_gets_its_head(log: Any, tmp_path: Path) -> None:
+    log.append("ann", "yes", "a", "x")
+    log._db.execute("PRAGMA user_version = 2")
+    log.close()
+    head_file(log.path).unlink()
+    again = DecisionLog(log.path)
+    assert read_head(log.path) == Head(1, again.head)
+    again.close()
+    head_file(log.path).unlink()
+    with pytest.raises(KedgeError, match="head is gone"):
+        DecisionLog(log.path)
+    DecisionLog(log.path, outside=again.head).close()
+    assert DecisionLog(log.path).verify() == 1, "a head that the user saved restores the record"
+
+
+def test_a_record_that_is_behind_after_a_kill_catches_up(log: Any) -> None:
+    for i in range(3):
+        log.append("ann", "yes", f"a{i}", "x")
+    write_head(log.path, Head(1, log.state.entries[0].hash))
+    log.close()
+    again = DecisionLog(log.path)
+    assert read_head(log.path) == again.newest
+    again.close()
+
+
+def test_a_purge_is_refused_while_a_reader_keeps_the_old_words(log: Any) -> None:
+    log.append("ann", "yes", "alice", "x")
+    log._db.execute("PRAGMA busy_timeout = 10")
+    reader = sqlite3.connect(log.path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM decisions").fetchone()
+    with pytest.raises(KedgeError, match="another process has the decisions open"):
+        log.forget(0, "alice", by="purge")
+    reader.close()
+    assert log.forget(0, "alice", by="purge") == [], "the rows are forgotten, and now their old pages too"
+    for path in log.path.parent.iterdir():
+        assert b"alice" not in path.read_bytes(), path.name
 
 
 def test_only_the_owner_may_read_the_file(log: Any) -> None:

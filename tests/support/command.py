@@ -13,8 +13,13 @@ from kedge.cli import app
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
+def kedge_code(*words: object) -> Result:
+    """Whatever its exit code is."""
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
 def kedge(*words: object, code: int = 0) -> Result:
-    result = CliRunner().invoke(app, [str(word) for word in words])
+    result = kedge_code(*words)
     assert result.exit_code == code, result.output + repr(result.exception)
     return result
 

@@ -64,6 +64,12 @@ def command(*words: object) -> None:
     main()
 
 
+def command_in(environment: dict[str, str], *words: object) -> None:
+    """The same with these variables in its environment."""
+    os.environ.update(environment)
+    command(*words)
+
+
 def killed_when(folder: Path, pattern: str, count: int, *words: object) -> None:
     """The command line, killed -9 as soon as so many files of the folder are whole; prints its own processes first."""
     replace = os.replace

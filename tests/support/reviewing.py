@@ -104,13 +104,30 @@ class Browser:
 
     def __init__(self, data: ReviewData, log: DecisionLog, reviewer: str | None = "ann") -> None:
         self.keys = Access(frozenset({HOST}))
+        self._open(create_app(data, log, self.keys, reviewer), data)
+
+    @classmethod
+    def into(cls, app: Any, keys: Access, data: ReviewData, cookies: httpx.Cookies | None = None) -> Browser:
+        """One more browser for a server that is running, perhaps with cookies that it kept."""
+        made = cls.__new__(cls)
+        made.keys = keys
+        made._open(app, data, cookies)
+        return made
+
+    def _open(self, app: Any, data: ReviewData, cookies: httpx.Cookies | None = None) -> None:
         self.data = data
-        self.app = create_app(data, log, self.keys, reviewer)
+        self.app = app
         self.client = Client(self.app)
+        self.client.cookies.update(cookies)
         self._sent = 0
         answer = self.client.get(f"/?token={self.keys.token}")
         assert answer.status_code == 200
         self.csrf = self.get("/api/session")["csrf"]
+
+    @property
+    def session(self) -> str:
+        """The value of its session cookie."""
+        return str(self.client.cookies[self.keys.cookie])
 
     def get(self, path: str, code: int = 200, **parameters: Any) -> Any:
         answer = self.client.get(path, params=parameters)

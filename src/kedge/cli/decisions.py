@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -25,22 +26,30 @@ def decisions(
     rejected: Annotated[
         Path | None, typer.Option(metavar="FILE", help="export: rejected pairs too, into this file.")
     ] = None,
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="verify: a head that was printed before must still be in the log."),
+    ] = None,
     force: Force = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Export what reviewers decided as anchors, or verify that the log is unchanged."""
-    from kedge.store import DECISIONS_FILE, DecisionLog, read_manifest
+    from kedge.store import DECISIONS_FILE, open_decisions, read_decisions, read_manifest
 
     read_manifest(run)
     path = run / DECISIONS_FILE
     if action not in ("export", "verify"):
         raise KedgeError(f"no action {action!r}", remedy="choose export or verify")
+    if head is not None and (action != "verify" or not re.fullmatch("[0-9a-f]{64}", head)):
+        raise KedgeError(f"--head {head} is no head", remedy="give the 64 digits that `verify` or `review` printed")
     if not path.exists():
+        read_decisions(run)  # refuses if there were some
         raise KedgeError("there are no decisions yet", file=path, remedy=f"start with `kedge review {run}`")
-    log = DecisionLog(path)
+    log = open_decisions(run, head)
     resolved = log.state.resolved()
-    entries, head = len(log.state.entries), log.head
+    newest = log.newest
+    after = next((i for i, entry in enumerate(reversed(log.state.entries)) if entry.hash == head), newest.count)
     log.close()
     counts = {
         "confirmed": len(resolved.confirmed),
@@ -49,8 +58,11 @@ def decisions(
         "contradictions": len(resolved.contradictions),
     }
     if action == "verify":
-        facts: dict[str, Any] = {"entries": entries, "head": head}
-        lines = [f"{entries:,} entries, all as they were written; head {head}"]
+        facts: dict[str, Any] = {"entries": newest.count, "head": newest.hash}
+        lines = [f"{newest.count:,} entries, all as they were written; head {newest.hash}"]
+        if head is not None:
+            facts["after_head"] = after
+            lines.append(f"{after:,} entries came after the given head")
     else:
         written = _export(((out, resolved.confirmed), (rejected, resolved.rejected)), force)
         facts = {"files": [str(file) for file in written]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -36,7 +37,7 @@ def review(
     from kedge.review.data import load_review
     from kedge.review.requests import ReviewerBody
     from kedge.review.server import serve
-    from kedge.store import DECISIONS_FILE, read_manifest, reviewing
+    from kedge.store import DECISIONS_FILE, read_manifest, record_decisions, reviewing
 
     if reviewer is not None:
         try:
@@ -55,12 +56,18 @@ def review(
         else:
             print(f"{len(data.queue):,} pairs to review, the most informative first; ^C ends it. Open\n\n  {link}\n")
         sys.stdout.flush()
-        if not no_open:
-            webbrowser.open(link)
+
+    def browse(page: Path) -> None:
+        # Not the link itself: other users can read the command line of the browser.
+        webbrowser.open(page.as_uri())
 
     read_manifest(run)
     with reviewing(run):
         reporter.note("reading the run ...")
         data = load_review(run)
-        count = serve(data, run / DECISIONS_FILE, (host, port), ready, reviewer)
-    reporter.note(f"{count:,} entries in {run / DECISIONS_FILE}; run the same `kedge match` again to learn from them")
+        head = serve(data, run, (host, port), ready, reviewer, None if no_open else browse)
+        record_decisions(run, head)
+    reporter.note(
+        f"{head.count:,} entries in {run / DECISIONS_FILE}, head {head.hash}; save the head elsewhere: "
+        f"`kedge decisions {run} verify --head` finds it again. The same `kedge match` learns from them"
+    )

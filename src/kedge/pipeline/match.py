@@ -46,7 +46,7 @@ def match_to_run(
         progress.note(cost_note(problem, config))
         hashes = _hash_inputs(inputs)
         given = len(problem.anchors)
-        problem, learned = _with_decisions(directory, problem, hashes, progress)
+        problem, learned = _with_decisions(directory, problem, hashes, progress, force)
         # Where the work is done changes nothing in its result: a run may be resumed on another engine.
         identity = store.Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
         run = store.resume_run(directory, identity, force=force, lasting=_LASTING, progress=progress)
@@ -119,15 +119,17 @@ def _without_purged(directory: Path, problem: Problem, progress: Progress) -> Pr
 
 
 def _with_decisions(
-    directory: Path, problem: Problem, hashes: dict[str, dict[str, Any]], progress: Progress
+    directory: Path, problem: Problem, hashes: dict[str, dict[str, Any]], progress: Progress, force: bool
 ) -> tuple[Problem, dict[str, int]]:
     """The problem with what reviewers decided in this directory; it becomes part of what identifies the run."""
-    state = store.read_decisions(directory)
+    state = store.read_decisions(directory, force=force)
     resolved = None if state is None else state.resolved()
-    if not resolved:
+    if state is None or not resolved:
         return problem, {"confirmed": 0, "rejected": 0}
     size = (directory / store.DECISIONS_FILE).stat().st_size
-    hashes["decisions"] = {"name": store.DECISIONS_FILE, "bytes": size, "sha256": resolved.digest}
+    # Count and head: a log that loses these rows later is refused.
+    record = {"count": len(state.entries), "head": state.entries[-1].hash}
+    hashes["decisions"] = {"name": store.DECISIONS_FILE, "bytes": size, "sha256": resolved.digest, **record}
     problem, learned = learn(problem, resolved)
     for note in learned.notes:
         progress.note(note)

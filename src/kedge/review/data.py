@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from kedge.config import Config
+from kedge.errors import KedgeError
 from kedge.evidence import Evidence
 from kedge.review.order import information_order
-from kedge.store import DECIDED, load_decided, load_evidence, load_mixture, open_finished
+from kedge.store import DECIDED, load_decided, load_evidence, load_mixture, open_finished, read_manifest
 from kedge.types import FloatArray, IntArray, Matches, Problem
 
 
@@ -22,7 +23,8 @@ class ReviewData:
     `by_left`: where the candidates of each left account begin; `by_right` and `right_rows`: the same for right
     accounts, in rows of `matches`. `partner`: the known anchor of each account on either side, -1 where there is none;
     `matched`: the anchor or else the assigned partner of each left account. `evidence`: what explains log-odds, if the
-    method left it. `reordered`: whether candidates stand in another order than that of their log-odds.
+    method left it. `reordered`: whether candidates stand in another order than that of their log-odds. `directory`:
+    where the run is, if it is on the disk.
     """
 
     name: str
@@ -39,6 +41,14 @@ class ReviewData:
     partner: tuple[IntArray, IntArray]
     matched: IntArray
     reordered: bool = False
+    directory: Path | None = None
+
+    def refuse_replaced(self) -> None:
+        """Raise if the directory holds another run by now: answers about these pairs would be filed with that one."""
+        if self.directory is not None and read_manifest(self.directory)["run_id"] != self.run_id:
+            raise KedgeError(
+                "the run was matched again or replaced", file=self.directory, remedy="end `kedge review`, start it anew"
+            )
 
     def row(self, left: int, right: int) -> int | None:
         """The row of a candidate pair, or None."""
@@ -90,4 +100,4 @@ def load_review(directory: Path) -> ReviewData:
     problem, matches, config = load_decided(run)
     evidence = load_evidence(run, problem)
     data = from_solution(directory.resolve().name, run.manifest["run_id"], problem, matches, config, evidence)
-    return replace(data, reordered=bool(load_mixture(run)))
+    return replace(data, reordered=bool(load_mixture(run)), directory=directory)

@@ -10,22 +10,29 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Final
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY: Final = 16 * 1024
 CSRF_HEADER: Final = "x-kedge-csrf"
+HANDOVER: Final = "/open"
+_GO_ON: Final = (
+    '<!doctype html><html lang="en"><title>kedge review</title><meta http-equiv="refresh" content="0;url=/">'
+    '<p><a href="/">Go on to the review</a></p></html>'
+)
 _UNSAFE: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 HEADERS: Final = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+        "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
     ),
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
@@ -55,22 +62,24 @@ class Access:
     cookie: str = "kedge"
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32))
+    is_handover: Callable[[str], bool] = lambda _token: False  # whether a token is the one that works once
 
     def new_session(self) -> str:
         """A cookie value: a random name and its signature."""
         name = secrets.token_urlsafe(24)
-        return f"{name}.{self._sign('session', name)}"
+        return f"{name}.{self.sign('session', name)}"
 
     def is_session(self, cookie: str) -> bool:
         """Whether a cookie value has our signature."""
         name, _, signature = cookie.rpartition(".")
-        return bool(name) and hmac.compare_digest(signature.encode(), self._sign("session", name).encode())
+        return bool(name) and hmac.compare_digest(signature.encode(), self.sign("session", name).encode())
 
     def csrf(self, cookie: str) -> str:
         """The token that writes of this session must carry."""
-        return self._sign("csrf", cookie)
+        return self.sign("csrf", cookie)
 
-    def _sign(self, purpose: str, text: str) -> str:
+    def sign(self, purpose: str, text: str) -> str:
+        """A signature that only this start of the server can make."""
         return hmac.new(self.secret, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()
 
 
@@ -126,8 +135,8 @@ class Guard:
         if not (headers.get("content-length", "0").isdigit() and int(headers.get("content-length", "0")) <= MAX_BODY):
             return _refusal(413, "the request is too large")
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-        if scope["path"] == "/" and scope["method"] == "GET" and given:
-            return self._exchange(given)
+        if scope["path"] in ("/", HANDOVER) and scope["method"] == "GET" and given:
+            return self._exchange(given, scope["path"] == HANDOVER)
         cookie = self._session(headers)
         if cookie is None:
             return _refusal(401, "open the link that `kedge review` printed", plain=not _is_api(scope))
@@ -140,13 +149,18 @@ class Guard:
         scope["session_cookie"] = cookie
         return None
 
-    def _exchange(self, given: list[str]) -> Response:
-        if len(given) != 1 or not hmac.compare_digest(given[0].encode(), self._access.token.encode()):
+    def _exchange(self, given: list[str], handover: bool) -> Response:
+        if handover:
+            valid = len(given) == 1 and self._access.is_handover(given[0])
+        else:
+            valid = len(given) == 1 and hmac.compare_digest(given[0].encode(), self._access.token.encode())
+        if not valid:
             return _refusal(
                 401, "this link is not valid (any more): open the one that `kedge review` printed", plain=True
             )
-        # A redirect, so that the token does not stay in the address bar.
-        answer = RedirectResponse("/", 303)
+        # The token does not stay in the address bar. After a redirect from a file the browser would still count the
+        # request as another site's and leave out the cookie; a page of ours that goes on is our own site.
+        answer = HTMLResponse(_GO_ON) if handover else RedirectResponse("/", 303)
         answer.set_cookie(self._access.cookie, self._access.new_session(), httponly=True, samesite="strict", path="/")
         return answer
 

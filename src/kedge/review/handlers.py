@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from importlib import resources
 from typing import Final
-from urllib.parse import quote, unquote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,6 +14,7 @@ from kedge.review import requests, responses
 from kedge.review.guard import Access
 from kedge.review.queue import ReviewQueue
 from kedge.review.requests import read_body, read_query
+from kedge.review.reviewers import Reviewers
 from kedge.review.views import entry_view, history_view, pair_view, queue_view, search_view
 
 _TYPES: Final = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -27,14 +27,21 @@ def _read_assets() -> dict[str, tuple[bytes, str]]:
     return {name: (files[name].read_bytes(), kind) for name, kind in kinds.items() if kind is not None}
 
 
+class Contradicted(Exception):  # noqa: N818 (a signal to the app, which answers with 409)
+    """A yes that goes against what is known."""
+
+    def __init__(self, warnings: list[responses.Warning]) -> None:
+        super().__init__("an account would be confirmed twice")
+        self.warnings = warnings
+
+
 class Review:
     """The handlers. They run one after the other in one thread, so the queue needs no locks."""
 
     def __init__(self, queue: ReviewQueue, access: Access, reviewer: str | None) -> None:
         self._queue = queue
         self._access = access
-        self._reviewer = reviewer
-        self._cookie = f"{access.cookie}-reviewer"
+        self._reviewers = Reviewers(access, reviewer)
         self._assets = _read_assets()
 
     async def page(self, _request: Request) -> Response:
@@ -68,12 +75,12 @@ class Review:
         return JSONResponse(answer)
 
     async def set_reviewer(self, request: Request) -> Response:
-        """Name who decides; a cookie remembers it."""
+        """Name who decides in this session; a cookie remembers it for the next one."""
         body = await read_body(request, requests.ReviewerBody)
+        if not self._reviewers.claim(request, body.name):
+            raise HTTPException(409, f"another browser decides as {body.name} now: choose another name")
         answer = JSONResponse(responses.Reviewer(reviewer=body.name))
-        answer.set_cookie(
-            self._cookie, quote(body.name), httponly=True, samesite="strict", path="/", max_age=365 * 24 * 3600
-        )
+        self._reviewers.remember(answer, body.name)
         return answer
 
     async def next_pair(self, request: Request) -> Response:
@@ -126,15 +133,15 @@ class Review:
             raise HTTPException(409, "the run was matched again: reload the page")
         self._queue.sync()
         left, right = self._queue.pair(body.left, body.right)
-        repeated = log.state.by_key.get(body.key)
-        if repeated is None and body.verdict == "yes" and not body.despite:
-            warnings = self._queue.warnings(body.left, body.right)
-            if warnings:
-                words = "an account would be confirmed twice"
-                return JSONResponse(responses.Error(error=words, contradiction=warnings), 409)
-        entry = log.append(
-            who, body.verdict, left, right, note=body.note, run=data.run_id, key=body.key, seen=body.seen
-        )
+
+        def check() -> None:
+            # Within the log's transaction: another server may have confirmed one of the two a moment ago.
+            warnings = self._queue.warnings(body.left, body.right) if body.verdict == "yes" else []
+            if warnings and not body.despite:
+                raise Contradicted(warnings)
+
+        more = {"note": body.note, "run": data.run_id, "key": body.key}
+        entry = log.append(who, body.verdict, left, right, **more, seen=body.seen, check=check)
         self._queue.sync()
         return JSONResponse(responses.Decided(entry=entry_view(entry, log.state.undone.get(entry.seq))), 201)
 
@@ -142,6 +149,7 @@ class Review:
         """Take a decision back; the log keeps both."""
         body = await read_body(request, requests.UndoBody)
         who = self._named(request)
+        self._queue.sync()
         entry = self._queue.log.undo(who, body.seq, run=self._queue.data.run_id, key=body.key)
         self._queue.sync()
         if entry is None:
@@ -151,13 +159,7 @@ class Review:
         return JSONResponse(responses.Undone(entry=entry_view(entry, None), accounts=accounts), 201)
 
     def _who(self, request: Request) -> str | None:
-        raw = request.cookies.get(self._cookie)
-        if raw is None:
-            return self._reviewer
-        try:
-            return requests.ReviewerBody(name=unquote(raw, errors="strict")).name
-        except ValueError:  # a cookie that we did not set
-            return self._reviewer
+        return self._reviewers.of(request)
 
     def _named(self, request: Request) -> str:
         who = self._who(request)

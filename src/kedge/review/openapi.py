@@ -21,10 +21,12 @@ _STATUS: Final = {
     401: "no session: open the link that was printed",
     403: "another site, no CSRF token, or no reviewer named",
     404: "no such account in this run",
-    409: "another tab was first, an account would be confirmed twice, or the decision is not yours to undo",
+    409: "another tab was first, an account would be confirmed twice, the decision is not yours to undo, the name is "
+    "another session's, a key was used for another request, or the run was replaced",
     413: "too large",
     415: "not JSON",
     422: "a parameter is wrong",
+    503: "the log cannot be written now",
 }
 
 
@@ -60,8 +62,8 @@ ENDPOINTS: Final = (
     Endpoint("/api/search", Review.search, responses.Found, query=requests.SearchQuery),
     Endpoint("/api/openapi.json", _openapi, dict[str, Any]),
     Endpoint("/api/reviewer", Review.set_reviewer, responses.Reviewer, body=requests.ReviewerBody),
-    Endpoint("/api/decisions", Review.decide, responses.Decided, body=requests.DecisionBody, status=(201, 404, 409)),
-    Endpoint("/api/undo", Review.undo, responses.Undone, body=requests.UndoBody, status=(200, 201, 409)),
+    Endpoint("/api/decisions", Review.decide, responses.Decided, body=requests.DecisionBody, status=(201, 404)),
+    Endpoint("/api/undo", Review.undo, responses.Undone, body=requests.UndoBody, status=(200, 201)),
 )
 
 
@@ -70,7 +72,7 @@ def _json(schema: Any) -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint, schemas: dict[Any, Any]) -> dict[str, Any]:
-    refusals = (401,) if endpoint.body is None else (401, 403, 413, 415)
+    refusals = (401, 409) if endpoint.body is None else (401, 403, 409, 413, 415, 503)
     wrong = (422,) if endpoint.body or endpoint.query else ()
     operation: dict[str, Any] = {
         "summary": str(endpoint.handler.__doc__).partition("\n")[0],

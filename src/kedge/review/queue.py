@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from kedge.types import DECISIONS, BoolArray, IntArray
 
 _VERDICTS: Final[tuple[str | None, ...]] = (None, *VERDICTS, "disputed")
 _CODES: Final = {word: code for code, word in enumerate(_VERDICTS)}
+_RECENT: Final = 4096  # pairs whose ids are remembered after they were shown
 
 
 class ReviewQueue:
@@ -34,17 +36,21 @@ class ReviewQueue:
         self._verdict = np.zeros(len(rows), np.int8)
         self._mine: dict[str, BoolArray] = {}
         self._confirmed = (np.zeros(data.problem.left.n, np.int32), np.zeros(data.problem.right.n, np.int32))
-        self._accounts: dict[Pair, tuple[int, int]] = {}
+        self._accounts: dict[Pair, tuple[int, int]] = {}  # of decided pairs
+        self._recent: OrderedDict[Pair, tuple[int, int]] = OrderedDict()  # of pairs that were shown
         self._verdicts: dict[Pair, str | None] = {}
         self._seen = 0
         self.sync()
 
     def sync(self) -> None:
-        """Read what this or another process has decided since."""
+        """Read what this or another process has decided since; refuses if the run was replaced meanwhile."""
+        self.data.refuse_replaced()
         self.log.refresh()
         entries = self.log.state.entries[self._seen :]
         self._seen += len(entries)
-        unknown = list(dict.fromkeys(entry.pair for entry in entries if entry.pair not in self._accounts))
+        decided = dict.fromkeys(entry.pair for entry in entries if entry.pair not in self._accounts)
+        self._accounts.update((pair, self._recent[pair]) for pair in decided if pair in self._recent)
+        unknown = [pair for pair in decided if pair not in self._accounts]
         if unknown:
             lefts = self.data.problem.left.find([u for u, _ in unknown]).tolist()
             rights = self.data.problem.right.find([v for _, v in unknown]).tolist()
@@ -76,7 +82,10 @@ class ReviewQueue:
     def pair(self, left: int, right: int) -> Pair:
         """The users' ids of a pair."""
         ids = self.data.problem.left.name(left), self.data.problem.right.name(right)
-        self._accounts[ids] = (left, right)  # a decision on it need not be looked up by its ids
+        # A decision on it need not be looked up by its ids; but someone may look at any number of pairs.
+        self._recent[ids] = (left, right)
+        if len(self._recent) > _RECENT:
+            self._recent.popitem(last=False)
         return ids
 
     def mine(self, reviewer: str) -> BoolArray:

@@ -29,9 +29,12 @@ class Warning(TypedDict):
 
 
 class Error(TypedDict):
-    """A refusal; `conflict`: another tab was first; `contradiction`: an account would be confirmed twice."""
+    """A refusal; `conflict`: another tab was first; `contradiction`: an account would be confirmed twice; `replaced`:
+    the run or its log is not the one that the server opened.
+    """
 
     error: str
+    replaced: NotRequired[bool]
     conflict: NotRequired[bool]
     contradiction: NotRequired[list[Warning]]
 

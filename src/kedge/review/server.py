@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -11,28 +12,38 @@ from typing import Final
 from kedge.errors import KedgeError
 from kedge.review.app import create_app
 from kedge.review.data import ReviewData
-from kedge.review.guard import Access, hosts_of
-from kedge.store import DecisionLog
+from kedge.review.guard import HANDOVER, Access, hosts_of
+from kedge.review.handover import Handover
+from kedge.store import Head, open_decisions
 
 LOCAL: Final = "127.0.0.1"
-_WILDCARDS: Final = ("", "0.0.0.0", "::", "*")
+
+
+def _is_wildcard(address: str) -> bool:
+    """Whether it means every address of this machine, in whatever form it was written."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    inner = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return found.is_unspecified or (inner is not None and inner.is_unspecified)
 
 
 def _bind(host: str, port: int) -> socket.socket:
-    if host in _WILDCARDS:
-        raise KedgeError(
-            f"--host {host!r} means every address of this machine", remedy="give the one by which reviewers reach it"
-        )
     listener = None
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # 0, 0x0 and ::0 are names of 0.0.0.0 and :: that only the system's own resolver knows all of.
+        found = [] if host.strip() in ("", "*") else socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        if not found or any(_is_wildcard(str(one[4][0])) for one in found):
+            raise KedgeError(
+                f"--host {host!r} means every address of this machine",
+                remedy="give the one by which reviewers reach it",
+            )
+        family, _, _, _, address = found[0]
         # TCP by name: asyncio switches off Nagle's delay (40 ms per answer) only for sockets with this protocol.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
         # From here on the link works: a request before the server is up waits in the queue.
         listener.listen(64)
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:
         if listener is not None:
             listener.close()
         words = getattr(error, "strerror", None) or str(error)
@@ -44,20 +55,28 @@ def _bind(host: str, port: int) -> socket.socket:
 
 def serve(
     data: ReviewData,
-    decisions: Path,
+    directory: Path,
     address: tuple[str, int],
     ready: Callable[[str], None],
     reviewer: str | None = None,
-) -> int:
-    """Serve at a host and port until interrupted; `ready` gets the link. The number of decisions in the log then."""
+    browse: Callable[[Path], object] | None = None,
+) -> Head:
+    """Serve at a host and port until interrupted; the head of the log then.
+
+    `ready` gets the link; `browse` a page that opens the review, once, without naming the link.
+    """
     import uvicorn
+
+    from kedge.review.connections import HEAD_BYTES, Connection
 
     host = address[0]
     listener = _bind(*address)
     port = listener.getsockname()[1]
-    with contextlib.closing(listener), contextlib.closing(DecisionLog(decisions)) as log:
+    with contextlib.closing(listener), contextlib.closing(open_decisions(directory)) as log:
         # Browsers share cookies between the ports of one host, so each server has its own name for them.
-        access = Access(hosts_of(host, port), f"kedge-{port}")
+        hosts = hosts_of(host, port) | hosts_of(listener.getsockname()[0], port)
+        handover = Handover()
+        access = Access(hosts, f"kedge-{port}", is_handover=handover.take)
         app = create_app(data, log, access, reviewer)
         config = uvicorn.Config(
             app,
@@ -68,12 +87,15 @@ def serve(
             lifespan="off",
             ws="none",
             loop="asyncio",
-            http="h11",
+            http=Connection,
+            h11_max_incomplete_event_size=HEAD_BYTES,
             timeout_graceful_shutdown=1,
-            limit_concurrency=100,
         )
-        shown = f"[{host}]" if ":" in host else host
-        ready(f"http://{shown}:{port}/?token={access.token}")
-        with contextlib.suppress(KeyboardInterrupt):  # ^C is how a review ends, not a fault
+        base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        ready(f"{base}/?token={access.token}")
+        with contextlib.ExitStack() as pages, contextlib.suppress(KeyboardInterrupt):  # ^C is how a review ends
+            if browse is not None:
+                browse(pages.enter_context(handover.page(base + HANDOVER, directory)))
             uvicorn.Server(config).run(sockets=[listener])
-        return len(log.state.entries)
+        log.refresh()
+        return log.newest

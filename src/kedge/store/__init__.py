@@ -15,7 +15,9 @@ from kedge.store.contents import (
     open_finished,
     open_vectors,
 )
-from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, read_decisions
+from kedge.store.decision_head import Head
+from kedge.store.decision_record import open_decisions, read_decisions, record_decisions
+from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, UnsavedError
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.journal import Draft
 from kedge.store.layout import (
@@ -84,10 +86,12 @@ __all__ = [
     "DiskCache",
     "Draft",
     "Format",
+    "Head",
     "Identity",
     "Run",
     "Scored",
     "Stage",
+    "UnsavedError",
     "dump_json",
     "fingerprint",
     "from_plain",
@@ -102,12 +106,14 @@ __all__ = [
     "load_scored",
     "lock_run",
     "open_artefacts",
+    "open_decisions",
     "open_finished",
     "open_run",
     "open_vectors",
     "purged_accounts",
     "read_decisions",
     "read_manifest",
+    "record_decisions",
     "record_purged",
     "refuse_overwrite",
     "remove_leftovers",

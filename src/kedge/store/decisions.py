@@ -7,70 +7,125 @@ exception is `forget`, which removes the words from rows and records that in a r
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import astuple, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Final
 
-from kedge.answers import PURGE, UNDO, VERDICTS, Entry, State, replay
+from kedge.answers import PURGE, UNDO, VERDICTS, Entry, State
 from kedge.errors import KedgeError
 from kedge.store.atomic import NO_FOLLOW, refuse_special
-from kedge.store.decision_table import create_table, erase_words
+from kedge.store.decision_head import RESTORE, START, Head, hash_at, head_file, lost, read_head, write_head
+from kedge.store.decision_rows import COLUMNS, read_new_rows
+from kedge.store.decision_table import VERSION, check_table, create_table, erase_words, mark_current, version_of
 
 DECISIONS_FILE: Final = "decisions.sqlite"
-_START: Final = "0" * 64
 _BUSY_SECONDS: Final = 10.0
-_COLUMNS: Final = tuple(field.name for field in fields(Entry))
 
 
 class Conflict(Exception):  # noqa: N818 (not a fault: another tab was first)
     """The pair has a newer decision than the writer had seen, or what is to be undone is undone already."""
 
 
-class DecisionLog:
-    """An open log whose chain was whole when it was opened.
+class UnsavedError(KedgeError):
+    """The log is as it was, but takes no more: a full disk, or another process that does not let go."""
 
-    `state` is the replay of all rows seen so far; `refresh` takes in what other processes wrote.
+
+class DecisionLog:
+    """An open log whose chain was whole when it was opened, and that has the head that was recorded.
+
+    `state` is the replay of all rows seen so far; `refresh` takes in what other processes wrote. `outside`: a head
+    that the user saved elsewhere; it stands in for a record that is lost.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, outside: str | None = None) -> None:
         self.path = path
+        self.state = State()
+        self._schema: tuple[int, ...] | None = None  # which table was checked last
+        _refuse_irregular(path)
         try:
-            for part in ("", "-wal", "-shm", "-journal"):  # SQLite would follow links
-                refuse_special(path.with_name(path.name + part))
-            # Mode 0600 from the first moment; SQLite gives its -wal and -shm files the same.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR | NO_FOLLOW, 0o600))
+            recorded = read_head(path)
+        except KedgeError:
+            if outside is None:
+                raise
+            recorded = None
+        try:
+            if not path.exists():
+                if recorded is not None and recorded.count:
+                    raise lost(recorded, 0, path)
+                # Mode 0600 from the first moment; SQLite gives its -wal and -shm files the same.
+                os.close(os.open(path, os.O_CREAT | os.O_RDWR | NO_FOLLOW, 0o600))
             # Requests may be served by another thread than the one that opened the log, but never by two at once.
             self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = FULL")
-            self._db.execute("PRAGMA foreign_keys = ON")
-            self._db.execute("PRAGMA trusted_schema = OFF")
-            create_table(self._db, path)
         except (sqlite3.Error, OSError) as error:
             raise KedgeError(f"the decisions cannot be opened ({error})", file=path, remedy=_REMEDY) from None
-        self.state = State()
-        self.verify()
-        self.state = replay(self._rows(0))
-
-    def _rows(self, after: int) -> Iterator[Entry]:
-        columns = ", ".join(f'"{name}"' for name in _COLUMNS)
         try:
-            for row in self._db.execute(f"SELECT {columns} FROM decisions WHERE seq > ? ORDER BY seq", (after,)):
-                yield Entry(*row)
-        except sqlite3.Error as error:
-            raise KedgeError(f"the decisions cannot be read ({error})", file=self.path, remedy=_REMEDY) from None
+            self._open(recorded, outside)
+        except (sqlite3.Error, OSError, UnicodeError) as error:
+            self._db.close()
+            raise KedgeError(f"the decisions cannot be opened ({error})", file=path, remedy=_REMEDY) from None
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, recorded: Head | None, outside: str | None) -> None:
+        """Make the table or check it, read all rows, and compare them with the record."""
+        self._file = _identity(self.path)
+        for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "trusted_schema = OFF"):
+            self._db.execute(f"PRAGMA {setting}")
+        if version_of(self._db) == 0:
+            if recorded is not None and recorded.count:
+                raise lost(recorded, 0, self.path)
+            # The record comes first: a log of this version without one has lost it.
+            write_head(self.path, Head())
+            create_table(self._db)
+        self._check_changed_table()
+        read_new_rows(self._db, self.state, self.path)
+        hashes = {entry.hash for entry in self.state.entries} | {START}
+        if outside is not None and outside not in hashes:
+            raise KedgeError(
+                f"no entry of the log has the head {outside}: rows were removed, or the log was rewritten",
+                file=self.path,
+                remedy=RESTORE,
+            )
+        current = version_of(self._db) == VERSION
+        if recorded is None and current and outside is None:
+            recorded = read_head(self.path)  # another process may have made the log just now
+            if recorded is None:
+                raise KedgeError("the record of the decisions' head is gone", file=head_file(self.path), remedy=_FOUND)
+        if recorded is not None and not recorded.is_in(self.state.entries):
+            raise lost(recorded, len(self.state.entries), self.path)
+        if not current:
+            self._record()
+            mark_current(self._db)
+        elif recorded != self.newest:
+            self._try_to_record()
 
     def refresh(self) -> State:
-        """The state with the rows that other processes have added meanwhile."""
-        for entry in self._rows(len(self.state.entries)):
-            self.state.add(entry)
+        """The state with the rows that other processes have added meanwhile; refuses a log that lost rows since."""
+        count, last = len(self.state.entries), None
+        with contextlib.suppress(OSError, sqlite3.Error, UnicodeError):
+            if _identity(self.path) == self._file:
+                self._check_changed_table()
+                last = self._db.execute("SELECT max(seq) FROM decisions").fetchone()
+                if count:
+                    last = self._db.execute("SELECT hash FROM decisions WHERE seq = ?", (count,)).fetchone()
+        if last is None or (count and last != (self.head,)):
+            raise KedgeError("the log of decisions was replaced or cut", file=self.path, remedy=_START_ANEW)
+        read_new_rows(self._db, self.state, self.path)
         return self.state
+
+    def _check_changed_table(self) -> None:
+        schema = self._db.execute("PRAGMA schema_version").fetchone()
+        if schema != self._schema:
+            check_table(self._db, self.path)
+            self._schema = schema
 
     def append(
         self,
@@ -83,11 +138,13 @@ class DecisionLog:
         run: str = "",
         key: str = "",
         seen: int | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> Entry:
         """Record a verdict and return once it is on the disk.
 
-        key: names this very request; sent again, it gives the first entry and writes nothing. seen: the number of
-        the reviewer's standing decision that the writer knew of (0: none); a newer one is a `Conflict`.
+        key: names this very request; sent again, it gives the first entry and writes nothing; with other words it is
+        a `Conflict`. seen: the number of the reviewer's standing decision that the writer knew of (0: none); a newer
+        one is a `Conflict`. check: raises what is against it, knowing all that other processes wrote before.
         """
         if action not in VERDICTS or key.startswith("#"):
             raise ValueError(f"no verdict {action!r} under the key {key!r}")
@@ -96,9 +153,14 @@ class DecisionLog:
             standing = self.state.current(reviewer, (left, right))
             if seen is not None and (standing.seq if standing else 0) != seen:
                 raise Conflict("the pair was decided elsewhere meanwhile")
+            check()
             return Entry(reviewer=reviewer, action=action, left=left, right=right, note=note, run=run)
 
-        entry = self._write(key, draft)
+        def repeats(entry: Entry) -> bool:
+            same = (entry.reviewer, entry.action) == (reviewer, action)
+            return same and (entry.forgotten or (entry.left, entry.right, entry.note) == (left, right, note))
+
+        entry = self._write(key, draft, repeats)
         assert entry is not None
         return entry
 
@@ -120,7 +182,10 @@ class DecisionLog:
                 Entry(reviewer=reviewer, action=UNDO, undoes=target.seq, run=run), left=target.left, right=target.right
             )
 
-        return self._write(key, draft)
+        def repeats(entry: Entry) -> bool:
+            return (entry.reviewer, entry.action) == (reviewer, UNDO) and seq in (None, entry.undoes)
+
+        return self._write(key, draft, repeats)
 
     def about(self, side: int, account: str) -> list[int]:
         """The numbers of the rows about an account whose words are still there; 0 is left."""
@@ -150,12 +215,13 @@ class DecisionLog:
         try:
             self._db.execute("PRAGMA secure_delete = ON")
             self._write("", draft)
-            # Else the words would still stand in the write-ahead log and in free pages.
+            self.verify()  # the words leave the memory too
+            # Else the words would still stand in the write-ahead log and in free pages. Also where no row was left to
+            # erase: the call before may have been ended by a kill or by another reader.
             self._db.execute("VACUUM")
         except sqlite3.Error as error:
             raise KedgeError(f"the decisions cannot be changed ({error})", file=self.path, remedy=_REMEDY) from None
         self.refuse_readers()
-        self.state = replay(self._rows(0))
 
     def refuse_readers(self) -> None:
         """Empty the write-ahead log into the file; one line if another program still reads pages of it."""
@@ -167,12 +233,16 @@ class DecisionLog:
             remedy = "close it, then run the same command again"
             raise KedgeError("another program is reading the decisions", file=self.path, remedy=remedy)
 
-    def _write(self, key: str, make: Callable[[], Entry | None]) -> Entry | None:
+    def _write(
+        self, key: str, make: Callable[[], Entry | None], repeats: Callable[[Entry], bool] = lambda _: True
+    ) -> Entry | None:
         """Append what `make` returns within one transaction: no other process writes between its look and ours."""
-        self._db.execute("BEGIN IMMEDIATE")
         try:
+            self._db.execute("BEGIN IMMEDIATE")
             self.refresh()
             if key and (repeated := self.state.by_key.get(key)) is not None:
+                if not repeats(repeated):
+                    raise Conflict("this key was used for another request")
                 self._db.execute("ROLLBACK")
                 return repeated
             draft = make()
@@ -183,46 +253,53 @@ class DecisionLog:
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             draft = replace(draft, seq=seq, time=stamp, key=key or f"#{seq}")
             entry = draft.sealed(secrets.token_hex(16), self.head)
-            places = ", ".join("?" * len(_COLUMNS))
+            places = ", ".join("?" * len(COLUMNS))
             self._db.execute(f"INSERT INTO decisions VALUES ({places})", astuple(entry))
             self._db.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error | UnicodeError):
+                raise UnsavedError(f"the decision cannot be saved ({error})", file=self.path, remedy=_RETRY) from None
             raise
         self.state.add(entry)
+        self._try_to_record()
         return entry
+
+    def _try_to_record(self) -> None:
+        """The rows are on the disk. A record that cannot be written stays behind; the next one covers these rows."""
+        with contextlib.suppress(KedgeError, OSError, sqlite3.Error):
+            self._record()
+
+    def _record(self) -> None:
+        """Record the head, holding the log: of two processes the later one must not write the earlier head."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            self.refresh()
+            write_head(self.path, self.newest)
+        finally:
+            self._db.execute("ROLLBACK")
 
     def verify(self) -> int:
         """Check every row against its seal, its hash and the one before; the number of rows, or which row is wrong."""
-        previous, count = _START, 0
-        undone: set[int] = set()
-        missing: set[int] = set()
-        for count, entry in enumerate(self._rows(0), 1):
-            twice = entry.undoes is not None and (entry.undoes >= count or entry.undoes in undone)
-            if twice or not entry.is_sound(count, previous):
-                raise self._broken(count)
-            if entry.undoes is not None:
-                undone.add(entry.undoes)
-            if entry.forgotten:
-                missing.add(count)
-            missing -= entry.forgets
-            previous = entry.hash
-        if missing:  # words were removed, but no purge records that
-            raise self._broken(min(missing))
-        return count
-
-    def _broken(self, row: int) -> KedgeError:
-        return KedgeError(
-            f"decision {row} was changed, or one before it was removed: its hash does not fit",
-            file=self.path,
-            remedy="restore the file from a copy",
-        )
+        recorded = read_head(self.path)
+        check_table(self._db, self.path)
+        state = State()
+        read_new_rows(self._db, state, self.path)
+        if recorded is None or not recorded.is_in(state.entries):
+            raise lost(recorded or self.newest, len(state.entries), self.path)
+        self.state = state
+        return len(state.entries)
 
     @property
     def head(self) -> str:
         """The last row's hash; a copy of it elsewhere shows later whether rows were cut off the end."""
-        return self.state.entries[-1].hash if self.state.entries else _START
+        return hash_at(self.state.entries, len(self.state.entries))
+
+    @property
+    def newest(self) -> Head:
+        """How far the log has come."""
+        return Head(len(self.state.entries), self.head)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -230,13 +307,17 @@ class DecisionLog:
 
 
 _REMEDY: Final = "restore the file from a copy, or move it away to start without decisions"
+_RETRY: Final = "free some space or end what holds the file, then try again"
+_FOUND: Final = f"{RESTORE}, or give the head that you saved to `kedge decisions RUN verify --head`"
+_START_ANEW: Final = "end this command and start it again"
 
 
-def read_decisions(directory: Path) -> State | None:
-    """The replayed decisions of a run directory after a check of the chain; None where there are none."""
-    path = directory / DECISIONS_FILE
-    if not path.exists():
-        return None
-    log = DecisionLog(path)
-    log.close()
-    return log.state
+def _identity(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_dev, found.st_ino
+
+
+def _refuse_irregular(path: Path) -> None:
+    """A link or a pipe in place of the log: what is written there would go elsewhere. SQLite would follow links."""
+    for suffix in ("", "-wal", "-shm", "-journal", "-head"):
+        refuse_special(path.with_name(path.name + suffix))

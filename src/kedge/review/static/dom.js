@@ -18,8 +18,9 @@ function build(element, properties, children) {
 export const h = (tag, properties, ...children) => build(document.createElement(tag), properties, children);
 export const s = (tag, properties, ...children) => build(document.createElementNS(SVG, tag), properties, children);
 
-// Characters that are invisible or reorder their neighbours: an id must not be able to look like another one.
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+// Characters that are invisible or reorder their neighbours: an id must not be able to look like another one, and a note
+// must not be able to read other than it was written.
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u202f]/gu;
 const code = (c) => "U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
 
 export const plain = (text) => text.replace(HIDDEN, (c) => "‹" + code(c) + "›");
@@ -29,8 +30,8 @@ export const shorten = (text, length) => {
   return letters.length > length ? letters.slice(0, Math.max(1, length - 1)).join("") + "…" : letters.join("");
 };
 
-// An id as an element of its own direction, with what is hidden made visible.
-export function name(text) {
+// Text as an element of its own direction, with what is hidden made visible.
+export function spelled(text) {
   const parts = [];
   let last = 0;
   for (const found of text.matchAll(HIDDEN)) {
@@ -38,8 +39,14 @@ export function name(text) {
     last = found.index + found[0].length;
   }
   parts.push(text.slice(last));
-  if (text === "") parts.push(h("span", { class: "odd" }, "empty"));
-  return h("bdi", { class: "id" }, parts);
+  return h("bdi", {}, parts);
+}
+
+export function name(text) {
+  const id = spelled(text);
+  id.classList.add("id");
+  if (text === "") id.append(h("span", { class: "odd" }, "empty"));
+  return id;
 }
 
 export const percent = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.01 ? "<1 %" : p < 1 && p > 0.99 ? ">99 %" : `${Math.round(p * 100)} %`);

@@ -1,5 +1,5 @@
 // The queue, the search, the history and the progress.
-import { badge, count, fill, h, name, neighbours, percent, s } from "./dom.js";
+import { badge, count, fill, h, name, neighbours, percent, s, spelled } from "./dom.js";
 
 const link = (left, right, ...children) => h("a", { href: `/?left=${left}&right=${right}`, "data-link": "" }, children);
 const both = (left, right) => [name(left.id ?? left), h("span", { class: "muted" }, " ↔ "), name(right.id ?? right)];
@@ -59,14 +59,14 @@ function about(e) {
   if (e.forgotten) return h("span", { class: "muted" }, "text deleted on request");
   if (e.action === "purge") return h("span", { class: "muted" }, `deleted the text of ${JSON.parse(e.note).join(", ")}`);
   const pair = both(e.left, e.right);
-  return [e.accounts ? link(e.accounts.left, e.accounts.right, pair) : [pair, h("span", { class: "muted" }, " not in this run")], e.note ? h("q", {}, e.note) : null];
+  return [e.accounts ? link(e.accounts.left, e.accounts.right, pair) : [pair, h("span", { class: "muted" }, " not in this run")], e.note ? h("q", {}, spelled(e.note)) : null];
 }
 
 export function showHistory(place, answer, query, me, go, undo, blind) {
   const rows = answer.entries.map((e) => h("tr", { class: e.undone_by ? "undone" : "" },
     h("td", { class: "figure" }, e.seq),
     h("td", { class: "muted when" }, e.time.replace("T", " ").replace("Z", "")),
-    h("td", {}, e.reviewer),
+    h("td", {}, spelled(e.reviewer)),
     h("td", {}, badge(e.action, e.undoes ? ` of ${e.undoes}` : "")),
     h("td", { class: "wide" }, about(e)),
     h("td", {}, e.undone_by ? h("span", { class: "muted" }, `undone (${e.undone_by})`)
@@ -126,9 +126,9 @@ export function showProgress(place, p, go) {
     h("section", { class: "card page" },
       h("h2", {}, "Reviewers"),
       p.reviewers.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Reviewer", "Yes", "No", "Unsure"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
-        h("tbody", {}, p.reviewers.map((r) => h("tr", {}, h("td", {}, r.reviewer), ["yes", "no", "unsure"].map((v) => h("td", { class: "figure" }, count(r[v])))))))
+        h("tbody", {}, p.reviewers.map((r) => h("tr", {}, h("td", {}, spelled(r.reviewer)), ["yes", "no", "unsure"].map((v) => h("td", { class: "figure" }, count(r[v])))))))
         : h("p", { class: "none" }, "No reviewer has decided yet."),
-      p.agreement.map((a) => h("p", { class: "kappa" }, h("b", {}, `${a.first} and ${a.second}: κ = ${a.kappa === null ? "–" : a.kappa.toFixed(2)}`),
+      p.agreement.map((a) => h("p", { class: "kappa" }, h("b", {}, spelled(a.first), " and ", spelled(a.second), `: κ = ${a.kappa === null ? "–" : a.kappa.toFixed(2)}`),
         h("span", { class: "muted" }, ` ${AGREEMENT(a.kappa)}; the same verdict on ${count(a.same)} of ${count(a.both)} pairs that both decided`))),
       p.reviewers.length && !p.agreement.length ? h("p", { class: "muted kappa" }, "Agreement is shown once two reviewers have decided the same pair: choose “needs my second opinion” in the queue.") : null));
 }

@@ -1,5 +1,5 @@
 // The app: routes, keys, decisions.
-import { count, fill, h, name, plain, random } from "./dom.js";
+import { count, fill, h, name, plain, random, spelled } from "./dom.js";
 import { gauge, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
 import { get, open, pending, post, Refused, session } from "./net.js";
 import { showPair } from "./pair.js";
@@ -43,7 +43,14 @@ function ask(title, content, buttons) {
   });
 }
 
-async function askReviewer() {
+// Whoever asks while the name is on its way to the server waits for the same answer.
+let naming = null;
+function askReviewer() {
+  naming ??= nameReviewer().finally(() => (naming = null));
+  return naming;
+}
+
+async function nameReviewer() {
   const box = h("input", { id: "name", maxlength: 80, required: true, autocomplete: "name", list: "names" });
   box.value = session.reviewer || "";
   const known = h("datalist", { id: "names" }, session.reviewers.map((one) => h("option", { value: one })));
@@ -60,7 +67,7 @@ async function askReviewer() {
   }
 }
 
-const showReviewer = () => fill(at("reviewer"), session.reviewer ? h("bdi", {}, session.reviewer) : "Who decides?");
+const showReviewer = () => fill(at("reviewer"), session.reviewer ? spelled(session.reviewer) : "Who decides?");
 
 function trouble(error) {
   if (!(error instanceof Refused)) {
@@ -69,6 +76,7 @@ function trouble(error) {
     clearTimeout(trouble.timer);
     trouble.timer = setTimeout(resume, 2000);
   } else if (error.status === 401) banner("The server was restarted: open the new link that `kedge review` printed. ", pending.read() ? "Your last answer is saved in this browser and is sent then." : "");
+  else if (error.body.replaced) banner(`${error.message}. Nothing more is saved here.`);
   else toast(error.message);
 }
 
@@ -117,7 +125,7 @@ async function decide(verdict, despite = false) {
     if (error instanceof Refused && error.body.contradiction) await contradicted(verdict, error.body.contradiction);
     else {
       trouble(error);
-      if (error instanceof Refused && error.status === 409) await route();
+      if (error instanceof Refused && error.status === 409 && !error.body.replaced) await route();
     }
   } finally {
     state.busy = false;
@@ -126,7 +134,7 @@ async function decide(verdict, despite = false) {
 }
 
 async function contradicted(verdict, found) {
-  const lines = found.map((w) => h("p", { class: "warning" }, name(w.id), w.by === "anchor" ? " is known to be " : " is already confirmed as ", name(w.partner), w.by === "anchor" ? "." : ` (by ${w.by}).`));
+  const lines = found.map((w) => h("p", { class: "warning" }, name(w.id), w.by === "anchor" ? " is known to be " : " is already confirmed as ", name(w.partner), w.by === "anchor" ? "." : ` (by ${plain(w.by)}).`));
   const content = h("div", {}, lines, h("p", {}, "An account confirmed twice is used for neither until one of the two is undone."));
   if ((await ask("Confirm a second partner?", content, [["no", "Cancel", "primary"], ["yes", "Confirm anyway"]])) === "yes") await decide(verdict, true);
 }

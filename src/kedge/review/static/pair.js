@@ -1,5 +1,5 @@
 // One pair: accounts, probability, evidence, candidates, and the answer.
-import { badge, fill, h, name, neighbours, percent } from "./dom.js";
+import { badge, fill, h, name, neighbours, percent, plain, spelled } from "./dom.js";
 import { egoNetworks, legend } from "./ego.js";
 import { waterfall } from "./evidence.js";
 
@@ -21,12 +21,12 @@ function sureness(pair) {
 
 function warnings(pair) {
   return pair.warnings.map((w) => h("p", { class: "warning" }, h("b", {}, "⚠ "), name(w.id), " is already ",
-    w.by === "anchor" ? "known to be " : "confirmed as ", name(w.partner), w.by === "anchor" ? " (an anchor of this run)." : ` (by ${w.by}).`));
+    w.by === "anchor" ? "known to be " : "confirmed as ", name(w.partner), w.by === "anchor" ? " (an anchor of this run)." : ` (by ${plain(w.by)}).`));
 }
 
 function standing(pair) {
-  return pair.standing.map((entry) => h("p", { class: "standing" }, badge(entry.action), h("b", {}, ` ${entry.reviewer}`),
-    h("span", { class: "muted" }, ` ${entry.time.replace("T", " ").replace("Z", "")}`), entry.note ? h("q", {}, entry.note) : null));
+  return pair.standing.map((entry) => h("p", { class: "standing" }, badge(entry.action), h("b", {}, " ", spelled(entry.reviewer)),
+    h("span", { class: "muted" }, ` ${entry.time.replace("T", " ").replace("Z", "")}`), entry.note ? h("q", {}, spelled(entry.note)) : null));
 }
 
 function choices(pair, go) {
