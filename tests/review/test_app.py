@@ -25,7 +25,7 @@ from kedge.review.openapi import document
 from kedge.review.order import impact, information_order, uncertainty
 from kedge.review.progress import Reviewed, towards_target
 from kedge.review.queue import ReviewQueue
-from kedge.store import DecisionLog, read_manifest
+from kedge.store import DecisionLog, read_manifest, seal
 from kedge.types import IntArray
 
 Run: TypeAlias = tuple[ReviewData, IntArray]  # the run and its true pairs that are not anchors
@@ -233,7 +233,7 @@ def test_a_server_notices_that_its_run_was_replaced(run: Run, tmp_path: Path) ->
     pair = browser.next()
     browser.decide(pair, "no")
     manifest = json.loads((made / "manifest.json").read_text())
-    (made / "manifest.json").write_text(json.dumps({**manifest, "run_id": "another"}))
+    (made / "manifest.json").write_text(json.dumps(seal({**manifest, "run_id": "another"})))
     for answer in (browser.get("/api/next", 409), browser.decide(pair, "yes", 409)):
         assert answer["replaced"]
         assert "matched again or replaced" in answer["error"]

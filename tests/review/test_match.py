@@ -109,7 +109,7 @@ def test_a_forged_log_stops_the_match(pair: Path, tmp_path: Path) -> None:
 def test_a_log_that_is_gone_stops_the_match_until_force(pair: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     kedge(*match_words(pair, run, "-q"))
-    problem, *_ = load_decided(run)
+    problem, *_ = load_decided(open_finished(run))
     log = decided(run)
     log.append("ann", "no", problem.left.name(0), problem.right.name(0))
     log.close()

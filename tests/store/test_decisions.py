@@ -300,7 +300,7 @@ def test_a_purge_is_refused_while_a_reader_keeps_the_old_words(log: Any) -> None
     reader = sqlite3.connect(log.path)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM decisions").fetchone()
-    with pytest.raises(KedgeError, match="another process has the decisions open"):
+    with pytest.raises(KedgeError, match="another program is reading the decisions"):
         log.forget(0, "alice", by="purge")
     reader.close()
     assert log.forget(0, "alice", by="purge") == [], "the rows are forgotten, and now their old pages too"
