@@ -8,7 +8,7 @@ CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-bounds check lock bench bench-accuracy screenshots clean
+.PHONY: demo test test-bounds fuzz check lock bench bench-accuracy screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -43,6 +43,10 @@ KERNELS := tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.p
 	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_netalign.py
 test-bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-bounds $(BIN)/python -m pytest -n 2 --dist loadfile -m "not data" $(KERNELS)
+
+# Hostile bytes for every reader, until something is read wrong; KEDGE_FUZZ is the number of examples of each test.
+fuzz: $(STAMP)
+	KEDGE_FUZZ=$${KEDGE_FUZZ:-20000} $(BIN)/python -m pytest -n 2 -m fuzz --timeout 0 tests/fuzz
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks docs
