@@ -12,7 +12,7 @@ from kedge.answers import learn
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.forget import forget_accounts
-from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test
+from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test, refuse_pipes
 from kedge.pipeline.solve import MemoryRun, Outcome, break_down, measure, solve
 from kedge.report import build_report
 from kedge.types import DECISIONS, IntArray, KedgeError, Matches, Problem
@@ -38,6 +38,7 @@ def match_to_run(
     """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
     progress = progress or Silent()
     started = cpu_seconds()
+    refuse_pipes(inputs)
     # Read before the directory is touched: bad input leaves nothing behind.
     problem = _without_purged(directory, read_problem(inputs, config, progress), progress)
     test = read_test(inputs, problem, config, progress)
@@ -46,7 +47,7 @@ def match_to_run(
     given = len(problem.anchors)
     problem, learned = _with_decisions(directory, problem, hashes, progress)
     # Where the work is done changes nothing in its result: a run may be resumed on another engine.
-    identity = store.Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
+    identity = store.Identity(hashes, config.identity())
     with store.open_run(directory, identity, force=force, lasting=_LASTING, progress=progress) as run:
         run.write(store.CONFIG, store.TEXT, to_toml(config))
         outcome = solve(problem, config, run, given)

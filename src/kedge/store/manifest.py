@@ -100,7 +100,7 @@ def _from_4(manifest: dict[str, Any]) -> dict[str, Any]:
     """Stages were known by their labels, and some settings had other names. Files are where they were."""
     by_file = {stage.file: stage.id for stage in STAGES.values()}
     records = [record for record in manifest["stages"].values() if record["artefact"] in by_file]
-    config = stored_config(manifest["config"]).model_dump(mode="json", exclude={"engine"})
+    config = stored_config(manifest["config"]).identity()
     return {
         **manifest,
         "run_id": Identity(manifest["inputs"], config).run_id,
