@@ -22,7 +22,7 @@ from kedge.errors import KedgeError, did_you_mean
 _LARGEST_FILE: Final = 1 << 16  # bytes; all settings with their help are a quarter of that
 _LONGEST: Final = 200  # characters of a name or value in a message
 # A name of very many parts: reading it takes time that grows with their square.
-_DEEP_NAME: Final = re.compile(r"""(?:[\w"'-]+\s*\.\s*){32}""")
+_DEEP_NAME: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){32}""")
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
