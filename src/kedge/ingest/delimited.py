@@ -109,11 +109,7 @@ class _Cleaned(io.RawIOBase):
         return count
 
     def _clean(self, block: bytes) -> bytes:
-        # Most blocks have no comment and stay as they are.
-        signs = (sign.encode() for sign in COMMENTS)
-        if not self._single and not any(
-            block.startswith(sign) or b"\n" + sign in block or b"\r" + sign in block for sign in signs
-        ):
+        if not self._single and not _may_have_comments(block):
             return block
         lines = block.splitlines(keepends=True)  # of bytes: at \n, \r and \r\n only
         is_comment = [line.startswith((b"#", b"%")) for line in lines]
@@ -126,6 +122,12 @@ class _Cleaned(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
+
+
+def _may_have_comments(block: bytes) -> bool:
+    """Whether a line begins with a sign of comments; quick where the signs are nowhere, as in most files."""
+    signs = [sign.encode() for sign in COMMENTS if sign.encode() in block]
+    return any(block.startswith(sign) or b"\n" + sign in block or b"\r" + sign in block for sign in signs)
 
 
 def whole_lines(raw: io.RawIOBase) -> Iterator[bytes]:

@@ -15,7 +15,7 @@ from kedge.ingest.columns import Columns
 from kedge.ingest.dialect import name_columns
 from kedge.ingest.sources import head_of, refuse_bomb
 
-_BATCH_ROWS: Final = 1 << 16
+_BATCH_ROWS: Final = 1 << 20  # each batch has the whole dictionary of its row group: few batches
 _BYTES_PER_ROW: Final = 8  # in memory at least: where the two ids begin
 
 
