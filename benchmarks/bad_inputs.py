@@ -14,7 +14,7 @@ from measuring import ROOT
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
-from bad_inputs import all_cases, fault_of, variants, write_good
+from refused_inputs import all_cases, fault_of, variants, write_good
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bad_inputs import Bad, all_cases, fault_of, write_good
+from refused_inputs import Bad, all_cases, fault_of, write_good
 
 CASES = all_cases()
 
