@@ -8,7 +8,7 @@ CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-bounds torture check lock bench bench-accuracy screenshots clean
+.PHONY: demo test test-bounds fuzz torture check lock bench bench-accuracy screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -40,7 +40,7 @@ test: $(STAMP) $(BROWSER)
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=
 
 # Compiled functions do not check indices: these tests run them with checks, in a cache of their own.
-KERNELS := tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.py tests/mgcn/test_objective.py \
+KERNELS := tests/test_kernels.py tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.py tests/mgcn/test_objective.py \
 	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_netalign.py
 test-bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-bounds $(BIN)/python -m pytest -n 2 --dist loadfile -m "not data" $(KERNELS)
@@ -48,6 +48,10 @@ test-bounds: $(STAMP)
 # Kills at random moments, and a disk that fails at every write: about half an hour.
 torture: $(STAMP)
 	$(BIN)/python benchmarks/torture.py
+
+# Hostile bytes for every reader, until something is read wrong; KEDGE_FUZZ is the number of examples of each test.
+fuzz: $(STAMP)
+	KEDGE_FUZZ=$${KEDGE_FUZZ:-20000} $(BIN)/python -m pytest -n 2 -m fuzz --timeout 0 tests/fuzz
 
 check: $(STAMP)
 	$(BIN)/ruff format --check src tests benchmarks docs
@@ -69,7 +73,7 @@ BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
 	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
-	report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open
+	report_size bad_inputs bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from ports import free_port
 
 from kedge.cli.chromium import find_chromium
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 # Results do not depend on the number of threads, and torch's threads spin against each other on a busy machine.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# The profile of tests/fuzz, taken with `@settings.get_profile("fuzz")`: the same few examples in every run of tests,
+# and with KEDGE_FUZZ, as `make fuzz` sets it, so many new ones.
+_EXAMPLES = os.environ.get("KEDGE_FUZZ")
+settings.register_profile(
+    "fuzz",
+    max_examples=int(_EXAMPLES or 25),
+    derandomize=not _EXAMPLES,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+if _EXAMPLES:
+    settings.load_profile("fuzz")
 
 
 @pytest.fixture(scope="module")

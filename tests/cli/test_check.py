@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from command import kedge
@@ -17,3 +18,12 @@ def test_check_shows_facts_and_cost(pair: Any) -> None:
     text = kedge(*words).stdout
     assert "edge overlap" in text
     assert "CPU seconds" in text
+
+
+def test_an_input_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    path.write_text("a,b\n" * 300_000)
+    kedge("check", path, path, "-q", "--max-input-memory", "100MB")
+    result = kedge("check", path, path, "-q", "--max-input-memory", "1MB", code=2)
+    assert "edges.csv: holds more than 1 MB" in result.stderr
+    assert kedge("check", path, path, "-q", "--max-input-memory", "much", code=2).stderr.count("\n") == 1

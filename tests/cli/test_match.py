@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -157,3 +158,25 @@ def test_a_killed_run_is_finished_by_the_same_command_with_the_same_bytes(
         kedge(*match_words(pair, out, "-q"))
         assert (out / "matches.parquet").read_bytes() == (run / "matches.parquet").read_bytes()
         assert not list(out.rglob(".kedge-tmp-*"))
+
+
+def test_what_is_dropped_on_reading_is_noted(tmp_path: Path) -> None:
+    (tmp_path / "left.csv").write_text("# one\na,b,1\nb,a,1\nb,b,1\nb,c,0\nc,d,2\n")
+    (tmp_path / "right.csv").write_text("a b x\nb c y\nc d z\n")
+    (tmp_path / "known.csv").write_text("a,a\nb,b\n")
+    left, right, known = (tmp_path / f"{name}.csv" for name in ("left", "right", "known"))
+    notes = kedge("match", left, right, "-a", known, "-o", tmp_path / "run").stderr
+    dropped = (
+        "left: of 6 lines dropped: 1 comments, 1 edges of an account with itself, 1 edges listed again or reversed, "
+        "1 edges of weight zero"
+    )
+    assert dropped in " ".join(notes.split())
+    assert "right: the third column is not numeric and is ignored" in " ".join(notes.split())
+
+
+def test_a_run_has_no_pipes_as_inputs(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    result = kedge("match", pipe, pipe, "-a", pipe, "-o", tmp_path / "run", code=2)
+    assert "pipe: is a pipe, and a run reads its inputs again when it is resumed; write it into a file" in result.stderr
+    assert not (tmp_path / "run").exists()

@@ -102,3 +102,25 @@ def test_flatten_and_toml_agree() -> None:
     assert flatten(tomllib.loads(to_toml(resolve(), help_lines=False))) == {
         key: value for key, value in flatten(resolve().model_dump(mode="json")).items() if value is not None
     }
+
+
+@pytest.mark.parametrize(
+    "text", ["seed = " + "[" * 5000, "a." * 20_000 + "b = 1", "seed = " + "{a=" * 3000 + "1" + "}" * 3000]
+)
+def test_deep_files_are_refused_at_once(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "deep.toml"
+    path.write_text(text)
+    with pytest.raises(KedgeError, match="is nested too deeply; see `kedge config`"):
+        resolve(file=path)
+
+
+def test_a_contradiction_in_a_file_names_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("[pairing]\nrefinements = 0\n")
+    with pytest.raises(KedgeError, match="mine.toml: pairing = "):
+        resolve(file=path, assignments=["seed=3"])
+
+
+def test_how_much_memory_reading_may_take_is_no_part_of_a_runs_identity() -> None:
+    assert resolve().identity() == resolve(assignments=["read.max_memory_mb=100", "engine.workers=3"]).identity()
+    assert resolve().identity() != resolve(assignments=["seed=3"]).identity()

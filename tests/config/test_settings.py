@@ -11,7 +11,8 @@ import pytest
 from pydantic import BaseModel
 
 import kedge
-from kedge.config import Config
+from kedge.config import Config, resolve
+from kedge.errors import KedgeError
 
 SOURCE = Path(kedge.__file__).parent
 
@@ -53,3 +54,31 @@ def test_every_setting_has_help_of_sensible_length(setting: Any) -> None:
     assert 8 <= len(help_text) <= 300, f"{setting}: {len(help_text)} characters"
     assert "\n" not in help_text
     assert not help_text.endswith(".")
+
+
+NUMBERS = {
+    f"{section}{name}": info
+    for section, model in {"": Config, **{f"{name}.": model for name, model in SECTIONS.items()}}.items()
+    for name, info in model.model_fields.items()
+    if info.annotation in (int, float, float | None)
+}
+
+
+@pytest.mark.parametrize("setting", NUMBERS)
+def test_every_number_has_an_upper_bound_that_its_refusal_names(setting: str) -> None:
+    bounds = [getattr(limit, "le", getattr(limit, "lt", None)) for limit in NUMBERS[setting].metadata]
+    (bound,) = [bound for bound in bounds if bound is not None]
+    assert resolve(assignments=[f"{setting}={_default(setting)}"])
+    for far in ("1e18", "9" * 30):
+        # 2^63, the bound of seeds, is above 1e18.
+        if float(far) > bound:
+            with pytest.raises(KedgeError, match=rf"{setting} = .* less than .*{bound:.0f}\b") as caught:
+                resolve(assignments=[f"{setting}={far}"])
+            assert str(caught.value).isprintable()
+
+
+def _default(setting: str) -> object:
+    *section, name = setting.split(".")
+    place = getattr(Config(), section[0]) if section else Config()
+    value = getattr(place, name)
+    return 0.5 if value is None else value

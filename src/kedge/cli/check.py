@@ -7,7 +7,19 @@ from typing import Annotated, Any
 
 import typer
 
-from kedge.cli.options import ConfigFile, Debug, Json, Left, Preset, Quiet, Right, Set, guarded
+from kedge.cli.options import (
+    ConfigFile,
+    Debug,
+    Json,
+    Left,
+    MaxInputMemory,
+    Preset,
+    Quiet,
+    Right,
+    Set,
+    guarded,
+    read_settings,
+)
 from kedge.cli.show import Reporter, print_json, print_table
 
 
@@ -19,6 +31,7 @@ def check(
     preset: Preset = "default",
     file: ConfigFile = None,
     assignments: Set = None,
+    max_input_memory: MaxInputMemory = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
@@ -29,7 +42,7 @@ def check(
     from kedge.ingest import read_network, read_pairs, resolve_pairs
     from kedge.pipeline import count_refinements
 
-    config = resolve(preset, file, assignments or ())
+    config = resolve(preset, file, assignments or (), read_settings(max_input_memory))
     reading = config.read
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {left.name}")

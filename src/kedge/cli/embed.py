@@ -33,6 +33,7 @@ def embed(
     address: options.Address = None,
     workers: options.Workers = None,
     max_memory: options.MaxMemory = None,
+    max_input_memory: options.MaxInputMemory = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -52,7 +53,8 @@ def embed(
     from kedge.store import DiskCache, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    given = options.engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
+    given = options.engine_settings(engine, address, workers, max_memory) | options.read_settings(max_input_memory)
+    given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)

@@ -36,6 +36,7 @@ def match(
     address: options.Address = None,
     workers: options.Workers = None,
     max_memory: options.MaxMemory = None,
+    max_input_memory: options.MaxInputMemory = None,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -50,6 +51,7 @@ def match(
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, workers, max_memory)
+    given |= options.read_settings(max_input_memory)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
     with Reporter(quiet).open() as reporter:

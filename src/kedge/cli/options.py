@@ -37,6 +37,10 @@ Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes
 MaxMemory = Annotated[
     str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")
 ]
+MaxInputMemory = Annotated[
+    str | None,
+    typer.Option("--max-input-memory", metavar="SIZE", help="Refuse an input that takes more memory, e.g. 4GB."),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
 ]
@@ -52,18 +56,23 @@ def engine_settings(
         "engine.name": "dask" if engine is None and address is not None else engine,
         "engine.address": address,
         "engine.workers": workers,
-        "engine.max_memory_mb": None if max_memory is None else _megabytes(max_memory),
+        "engine.max_memory_mb": None if max_memory is None else _megabytes("--max-memory", max_memory),
     }
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _megabytes(size: str) -> float:
+def read_settings(max_input_memory: str | None) -> dict[str, Any]:
+    """The options of reading as settings."""
+    if max_input_memory is None:
+        return {}
+    return {"read.max_memory_mb": _megabytes("--max-input-memory", max_input_memory)}
+
+
+def _megabytes(option: str, size: str) -> float:
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(?:I?B)?\s*", size.upper())
     megabytes = 0.0 if found is None else float(found[1]) * _UNITS[found[2]]
     if megabytes < 1:
-        raise KedgeError(
-            f"--max-memory {size!r} is not a size of at least one megabyte", remedy="write e.g. 4GB or 800MB"
-        )
+        raise KedgeError(f"{option} {size!r} is not a size of at least one megabyte", remedy="write e.g. 4GB or 800MB")
     return megabytes
 
 

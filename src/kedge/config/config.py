@@ -16,7 +16,7 @@ class Config(Stage):
 
     method: str = Field(default="kedge", description="the method that scores pairs: a name from `kedge compare --list`")
     seed: int = Field(default=0, ge=0, lt=2**63, description="seed of all random numbers")
-    candidates: int = Field(default=10, ge=1, description="best candidates saved for each account")
+    candidates: int = Field(default=10, ge=1, le=10_000, description="best candidates saved for each account")
     decide: DecideConfig = Field(default_factory=DecideConfig, description="how scores become decisions")
     engine: EngineConfig = Field(default_factory=EngineConfig, description="where parts are trained")
     partition: PartitionConfig = Field(default_factory=PartitionConfig, description="how large networks are cut")
@@ -32,6 +32,10 @@ class Config(Stage):
     pairing: PairingConfig = Field(
         default_factory=PairingConfig, description="how two vectors become a pair's log-odds"
     )
+
+    def identity(self) -> dict[str, Any]:
+        """What decides the result: all but where the work is done, and in how much memory."""
+        return self.model_dump(mode="json", exclude={"engine": True, "read": {"max_memory_mb"}})
 
 
 PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {

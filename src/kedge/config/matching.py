@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -25,17 +25,20 @@ class PairingConfig(Stage):
         default="auto",
         description="what orders the candidates of a method with vectors; auto: what validation anchors prefer",
     )
-    nearest: int = Field(default=20, ge=1, description="nearest accounts in the shared space that become candidates")
+    nearest: int = Field(
+        default=20, ge=1, le=10_000, description="nearest accounts in the shared space that become candidates"
+    )
     certain: float = Field(
         default=0.8, gt=0, lt=1, description="belief from which a match helps to align the vectors of the two networks"
     )
     refinements: int = Field(
         default=8,
         ge=0,
+        le=1_000,
         description="how often evidence is repeated with a prior from the vectors, at most, while that makes more "
         "matches certain; 0: no prior, only a mixture uses the vectors; auto with 200 anchors or more: at most one",
     )
-    mixture: tuple[float, ...] = Field(
+    mixture: tuple[Annotated[float, Field(ge=-1e6, le=1e6)], ...] = Field(
         default=(),
         description="weights of log-belief, log-odds, assignment, vector similarity, degree prior and evidence of the "
         "anchors alone, in the order of candidates (use = yes); none: evidence's own order, or with use = auto what "
@@ -44,6 +47,7 @@ class PairingConfig(Stage):
     accounts: int = Field(
         default=250_000,
         ge=0,
+        le=1_000_000_000,
         description="auto: no embedding where both networks together have more accounts, or ten times as many edges; "
         "vectors that are trained: at most 20,000",
     )
@@ -52,15 +56,17 @@ class PairingConfig(Stage):
         default="interaction",
         description="what the pair network sees: |x - y|, x * y and the cosine, or both vectors (the paper's)",
     )
-    hidden: int = Field(default=32, ge=1, description="width of the pair network's hidden layer")
-    negatives: int = Field(default=10, ge=1, description="false pairs drawn for each anchor")
+    hidden: int = Field(default=32, ge=1, le=10_000, description="width of the pair network's hidden layer")
+    negatives: int = Field(default=10, ge=1, le=1_000, description="false pairs drawn for each anchor")
     hard: float = Field(
         default=0.5, ge=0, le=1, description="share of false pairs taken from candidates; the others are random"
     )
-    learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
-    decay: float = Field(default=0.01, ge=0, description="how strongly weights are drawn to 0")
-    steps: int = Field(default=300, ge=1, description="training steps at most")
-    patience: int = Field(default=30, ge=1, description="steps without a better loss on the validation anchors")
+    learning_rate: float = Field(default=0.01, gt=0, le=100, description="Adam's step size")
+    decay: float = Field(default=0.01, ge=0, le=1e6, description="how strongly weights are drawn to 0")
+    steps: int = Field(default=300, ge=1, le=1_000_000, description="training steps at most")
+    patience: int = Field(
+        default=30, ge=1, le=1_000_000, description="steps without a better loss on the validation anchors"
+    )
 
     @model_validator(mode="after")
     def _without_contradictions(self) -> PairingConfig:
@@ -82,41 +88,64 @@ class EvidenceConfig(Stage):
         default="auto",
         description="dense assumes that every account has a partner; auto: the better one on validation anchors",
     )
-    rounds: int = Field(default=30, ge=1, description="how often beliefs are renewed at most")
+    rounds: int = Field(default=30, ge=1, le=10_000, description="how often beliefs are renewed at most")
     least_rounds: int = Field(
-        default=8, ge=1, description="how often beliefs are renewed at least: enough where each account knows anchors"
+        default=8,
+        ge=1,
+        le=10_000,
+        description="how often beliefs are renewed at least: enough where each account knows anchors",
     )
-    candidates: int = Field(default=10, ge=1, description="best candidates of an account that send messages in a round")
-    keep: int = Field(default=50, ge=1, description="best candidates of each account in the result")
-    first_temperature: float = Field(default=4.0, gt=0, description="temperature of the first round")
-    temperature: float = Field(default=1.0, gt=0, description="divides log-odds before they become beliefs")
-    work: float = Field(default=200.0, gt=0, description="messages per round and edge, above which hubs send none")
-    dense_cells: int = Field(default=2_000_000, ge=0, description="largest n1 x n2 where the dense form is tried too")
+    candidates: int = Field(
+        default=10, ge=1, le=10_000, description="best candidates of an account that send messages in a round"
+    )
+    keep: int = Field(default=50, ge=1, le=100_000, description="best candidates of each account in the result")
+    first_temperature: float = Field(default=4.0, gt=0, le=1e6, description="temperature of the first round")
+    temperature: float = Field(default=1.0, gt=0, le=1e6, description="divides log-odds before they become beliefs")
+    work: float = Field(
+        default=200.0, gt=0, le=1e12, description="messages per round and edge, above which hubs send none"
+    )
+    dense_cells: int = Field(
+        default=2_000_000, ge=0, le=100_000_000_000, description="largest n1 x n2 where the dense form is tried too"
+    )
     least_belief: float = Field(default=0.01, gt=0, lt=1, description="smaller beliefs send no messages to neighbours")
 
 
 class BaselineConfig(Stage):
     """How the methods of the related work run; a constant that a paper fixes is in the method's file."""
 
-    keep: int = Field(default=100, ge=1, description="best candidates of each account in the result")
+    keep: int = Field(default=100, ge=1, le=100_000, description="best candidates of each account in the result")
     dense_cells: int = Field(
-        default=100_000_000, ge=1, description="largest n1 x n2 of a method that scores every pair (4 bytes per cell)"
+        default=100_000_000,
+        ge=1,
+        le=100_000_000_000,
+        description="largest n1 x n2 of a method that scores every pair (4 bytes per cell)",
     )
-    rounds: int = Field(default=30, ge=1, description="iterations of scores, messages or a matching, at most")
-    work: int = Field(default=20_000_000, ge=0, description="marks that percolation spreads when stuck, at most")
+    rounds: int = Field(
+        default=30, ge=1, le=10_000, description="iterations of scores, messages or a matching, at most"
+    )
+    work: int = Field(
+        default=20_000_000, ge=0, le=1_000_000_000_000, description="marks that percolation spreads when stuck, at most"
+    )
     hub_pairs: int = Field(
-        default=100_000, ge=1, description="a matched pair of hubs with more pairs of neighbours spreads no marks"
+        default=100_000,
+        ge=1,
+        le=1_000_000_000_000,
+        description="a matched pair of hubs with more pairs of neighbours spreads no marks",
     )
-    dimensions: int = Field(default=128, ge=1, description="length of a vector")
-    walks: int = Field(default=10, ge=1, description="random walks from each account")
-    walk_length: int = Field(default=40, ge=2, description="accounts on a random walk")
-    window: int = Field(default=5, ge=1, description="how far apart on a walk two accounts still count as neighbours")
-    negatives: int = Field(default=5, ge=1, description="noise accounts for each pair of neighbours")
+    dimensions: int = Field(default=128, ge=1, le=10_000, description="length of a vector")
+    walks: int = Field(default=10, ge=1, le=10_000, description="random walks from each account")
+    walk_length: int = Field(default=40, ge=2, le=10_000, description="accounts on a random walk")
+    window: int = Field(
+        default=5, ge=1, le=10_000, description="how far apart on a walk two accounts still count as neighbours"
+    )
+    negatives: int = Field(default=5, ge=1, le=1_000, description="noise accounts for each pair of neighbours")
     passes: int = Field(
-        default=100, ge=1, description="times that each edge is drawn when vectors are trained on edges"
+        default=100, ge=1, le=100_000, description="times that each edge is drawn when vectors are trained on edges"
     )
-    steps: int = Field(default=300, ge=1, description="steps of Adam when maps and autoencoders are trained")
-    learning_rate: float = Field(default=0.01, gt=0, description="Adam's step size")
+    steps: int = Field(
+        default=300, ge=1, le=1_000_000, description="steps of Adam when maps and autoencoders are trained"
+    )
+    learning_rate: float = Field(default=0.01, gt=0, le=100, description="Adam's step size")
 
 
 class DecideConfig(Stage):
@@ -133,7 +162,10 @@ class DecideConfig(Stage):
         description="share of the anchors used as validation anchors, to estimate probabilities",
     )
     folds: int = Field(
-        default=0, ge=0, description="runs without validation anchors; 0: one, or up to 1/holdout where anchors are few"
+        default=0,
+        ge=0,
+        le=100,
+        description="runs without validation anchors; 0: one, or up to 1/holdout where anchors are few",
     )
     precision: float = Field(default=0.9, gt=0, lt=1, description="share of the matches that are to be right")
     confidence: float = Field(
@@ -158,5 +190,6 @@ class DecideConfig(Stage):
     hops: int = Field(
         default=4,
         ge=0,
+        le=100,
         description="evidence: how many hops from the anchors the rule for single pairs uses; 0: the score alone",
     )

@@ -25,6 +25,9 @@ class ReadConfig(Stage):
     contradictory: Literal["error", "drop"] = Field(
         default="error", description="what to do with anchors that give one account several partners"
     )
+    max_memory_mb: float = Field(
+        default=0, ge=0, le=1e9, description="memory that one input may take, in MB; 0: half of the available memory"
+    )
 
 
 # The hypergraph builders: `kedge.hypergraph.NAME.build` for each, and one row of docs/mgcn.md.
@@ -48,33 +51,50 @@ class HypergraphConfig(Stage):
     nearest: int = Field(
         default=32,
         ge=0,
+        le=100_000,
         description="accounts per hyperedge: those with the highest random-walk probability; 0: all within hops",
     )
-    hops: int = Field(default=10, ge=1, description="largest distance from the centre of a hyperedge (the paper's phi)")
+    hops: int = Field(
+        default=10, ge=1, le=1_000, description="largest distance from the centre of a hyperedge (the paper's phi)"
+    )
     restart: float = Field(
         default=0.15, gt=0, lt=1, description="probability that the random walk returns to its centre at each step"
     )
     sharpness: float = Field(
         default=0.5, ge=0, le=1, description="a membership is the walk probability to this power; 0: all members equal"
     )
-    front: int = Field(default=128, ge=1, description="accounts from which a random walk continues at each step")
+    front: int = Field(
+        default=128, ge=1, le=100_000_000, description="accounts from which a random walk continues at each step"
+    )
     max_entries: int = Field(
-        default=200_000_000, ge=1, description="refuse a hypergraph with more memberships than this (8 bytes each)"
+        default=200_000_000,
+        ge=1,
+        le=100_000_000_000,
+        description="refuse a hypergraph with more memberships than this (8 bytes each)",
     )
-    communities: int = Field(default=12, ge=0, description="centrality: hyperedges for the largest communities")
+    communities: int = Field(
+        default=12, ge=0, le=100_000, description="centrality: hyperedges for the largest communities"
+    )
     samples: int = Field(
-        default=512, ge=1, description="centrality: accounts sampled for betweenness and closeness in large networks"
+        default=512,
+        ge=1,
+        le=100_000_000,
+        description="centrality: accounts sampled for betweenness and closeness in large networks",
     )
-    codes: int = Field(default=200, ge=1, description="latent: number of hyperedges, the codes of the autoencoder")
-    active: int = Field(default=20, ge=0, description="latent: strongest codes per account; 0: all, a dense matrix")
-    latent_steps: int = Field(default=100, ge=0, description="training steps of the autoencoder")
+    codes: int = Field(
+        default=200, ge=1, le=100_000, description="latent: number of hyperedges, the codes of the autoencoder"
+    )
+    active: int = Field(
+        default=20, ge=0, le=100_000, description="latent: strongest codes per account; 0: all, a dense matrix"
+    )
+    latent_steps: int = Field(default=100, ge=0, le=1_000_000, description="training steps of the autoencoder")
 
 
 class MgcnConfig(Stage):
     """How one network, or one part of it, is embedded (Eq. 1-10)."""
 
-    dimensions: int = Field(default=128, ge=1, description="length of a vector (the paper's d)")
-    layers: int = Field(default=2, ge=1, description="convolutions per level (the paper's K)")
+    dimensions: int = Field(default=128, ge=1, le=10_000, description="length of a vector (the paper's d)")
+    layers: int = Field(default=2, ge=1, le=100, description="convolutions per level (the paper's K)")
     levels: Literal["both", "simple", "hypergraph", "none"] = Field(
         default="both",
         description="levels of convolution: within hyperedges (simple), over the hypergraph, both, or none (only X^0)",
@@ -84,7 +104,7 @@ class MgcnConfig(Stage):
         description="how hyperedges are fused (Eq. 4): one matrix per hyperedge (concat), mixtures of few matrices "
         "(basis), one matrix after the sum (sum), or summed before the activation (linear)",
     )
-    bases: int = Field(default=4, ge=1, description="fusion = basis: number of shared matrices")
+    bases: int = Field(default=4, ge=1, le=1_000, description="fusion = basis: number of shared matrices")
     share: bool = Field(
         default=True, description="scale the memberships of each account to the same total within hyperedges"
     )
@@ -114,7 +134,7 @@ class MgcnConfig(Stage):
     unit: bool = Field(
         default=True, description="unit vectors times one learned length, and a learned bias in the logit"
     )
-    length: float = Field(default=3.0, gt=0, description="unit = true: squared length at the start")
+    length: float = Field(default=3.0, gt=0, le=1e6, description="unit = true: squared length at the start")
     dropout: float = Field(
         default=0.5, ge=0, lt=1, description="share of the entries of X^0 that each training step drops"
     )
@@ -139,11 +159,15 @@ class MgcnConfig(Stage):
         default="mean",
         description="edges against noise in the objective: equal (mean), or 1 : 2 negatives as printed in Eq. 10",
     )
-    negatives: int = Field(default=5, ge=1, description="noise accounts per end of an edge (the paper's M)")
-    pool: int = Field(default=512, ge=1, description="noise accounts drawn per training step, shared by all edges")
-    learning_rate: float = Field(default=0.05, gt=0, description="step size of Adam")
-    clip: float = Field(default=10.0, gt=0, description="largest norm of the gradient; a longer one is scaled down")
-    steps: int = Field(default=300, ge=1, description="training steps at most")
+    negatives: int = Field(default=5, ge=1, le=1_000, description="noise accounts per end of an edge (the paper's M)")
+    pool: int = Field(
+        default=512, ge=1, le=1_000_000, description="noise accounts drawn per training step, shared by all edges"
+    )
+    learning_rate: float = Field(default=0.05, gt=0, le=100, description="step size of Adam")
+    clip: float = Field(
+        default=10.0, gt=0, le=1e6, description="largest norm of the gradient; a longer one is scaled down"
+    )
+    steps: int = Field(default=300, ge=1, le=1_000_000, description="training steps at most")
     held_out: float = Field(
         default=0.05,
         ge=0,
@@ -155,13 +179,16 @@ class MgcnConfig(Stage):
         description="when training stops early: by the AUC of held-out edges (edges), or never, with no edge held out; "
         "auto: never for matching, edges for vectors alone",
     )
-    check_every: int = Field(default=10, ge=1, description="stop = edges: training steps between two checks")
+    check_every: int = Field(
+        default=10, ge=1, le=1_000_000, description="stop = edges: training steps between two checks"
+    )
     patience: int = Field(
-        default=20, ge=1, description="stop = edges: stop after this many checks without a better AUC"
+        default=20, ge=1, le=1_000_000, description="stop = edges: stop after this many checks without a better AUC"
     )
     release: int = Field(
         default=60,
         ge=0,
+        le=1_000_000,
         description="stop = edges: further steps at most without the two levels; used only where the AUC of held-out "
         "edges rises; 0: none",
     )
@@ -181,15 +208,22 @@ ENGINES: Final[Mapping[str, str]] = {
 class PartitionConfig(Stage):
     """How a large network is cut into parts (Algorithm 1)."""
 
-    n_max: int = Field(default=15_000, ge=2, description="N_max: accounts per part at most")
-    n_min: int = Field(default=1_000, ge=1, description="N_min: parts with fewer accounts are merged into others")
-    rounds: int = Field(default=10, ge=1, description="T: how often parts that are too large are split again, at most")
+    n_max: int = Field(default=15_000, ge=2, le=100_000_000, description="N_max: accounts per part at most")
+    n_min: int = Field(
+        default=1_000, ge=1, le=100_000_000, description="N_min: parts with fewer accounts are merged into others"
+    )
+    rounds: int = Field(
+        default=10, ge=1, le=1_000, description="T: how often parts that are too large are split again, at most"
+    )
     merge: Literal["edges", "paper"] = Field(
         default="edges",
         description="where a small part goes: to the part with most edges to it (edges), or to a random one (paper)",
     )
     shared: int = Field(
-        default=1_000, ge=0, description="N: accounts that are in every part; border: halo accounts per part at most"
+        default=1_000,
+        ge=0,
+        le=100_000_000,
+        description="N: accounts that are in every part; border: halo accounts per part at most",
     )
     shared_by: Literal["border", "bridges", "paper"] = Field(
         default="border",
@@ -197,25 +231,34 @@ class PartitionConfig(Stage):
         "parts (border), or shared accounts: those with edges into most parts (bridges), the highest degrees (paper)",
     )
     shared_edges: int = Field(
-        default=16, ge=1, description="bridges: edges to other shared accounts, per shared account outside its own part"
+        default=16,
+        ge=1,
+        le=100_000,
+        description="bridges: edges to other shared accounts, per shared account outside its own part",
     )
     anchors_first: bool = Field(default=False, description="choose anchored accounts as shared or halo accounts first")
     reconcile: Literal["procrustes", "paper"] = Field(
         default="procrustes",
         description="how the parts' vectors are brought into one space: by rotation, or by Eq. 12 as printed",
     )
-    sketch_steps: int = Field(default=8, ge=0, description="border: smoothing steps of the sketch over the network")
+    sketch_steps: int = Field(
+        default=8, ge=0, le=1_000, description="border: smoothing steps of the sketch over the network"
+    )
     sketch_length: float = Field(
-        default=8.0, gt=0, description="border: length of a part's first vectors; longer ones move less in training"
+        default=8.0,
+        gt=0,
+        le=1e6,
+        description="border: length of a part's first vectors; longer ones move less in training",
     )
     learned_weight: float = Field(
         default=0.3,
         ge=0,
+        le=1e6,
         description="border: weight of the d learned columns, concatenated with the d columns of the sketch; 0: "
         "learned columns alone",
     )
     boundary_steps: int = Field(
-        default=8, ge=0, description="final steps that move accounts towards their neighbours in other parts"
+        default=8, ge=0, le=1_000, description="final steps that move accounts towards their neighbours in other parts"
     )
 
 
@@ -228,11 +271,14 @@ class EngineConfig(Stage):
         description="; ".join(f"{name}: {about}" for name, about in ENGINES.items()),
     )
     workers: int = Field(
-        default=0, ge=0, description="processes: number of workers; 0: one per core, or as many as fit into memory"
+        default=0,
+        ge=0,
+        le=4_096,
+        description="processes: number of workers; 0: one per core, or as many as fit into memory",
     )
     max_memory_mb: float = Field(
-        default=0, ge=0, description="memory limit in MB; 0: four fifths of the available memory"
+        default=0, ge=0, le=1e9, description="memory limit in MB; 0: four fifths of the available memory"
     )
     address: str = Field(default="", description="dask: address of the scheduler, e.g. tcp://host:8786")
-    timeout: float = Field(default=0, ge=0, description="seconds until a job counts as hung; 0: never")
-    retries: int = Field(default=2, ge=0, description="how often a job is run again after its worker died")
+    timeout: float = Field(default=0, ge=0, le=1e8, description="seconds until a job counts as hung; 0: never")
+    retries: int = Field(default=2, ge=0, le=100, description="how often a job is run again after its worker died")

@@ -6,16 +6,23 @@ Unknown keys are refused with the nearest known one.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from kedge.config.config import PRESETS, RENAMED, Config, rename_settings
 from kedge.config.networks import Stage
+from kedge.context import user_file
 from kedge.errors import KedgeError, did_you_mean
+
+_LARGEST_FILE: Final = 1 << 16  # bytes; all settings with their help are a quarter of that
+_LONGEST: Final = 200  # characters of a name or value in a message
+# A name of very many parts: reading it takes time that grows with their square.
+_DEEP_NAME: Final = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++\s*+\.\s*+){32}""")
 
 
 def flatten(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -50,24 +57,31 @@ def _parse_assignment(text: str) -> tuple[str, Any]:
         raise KedgeError(f"--set {text!r} is not of the form name=value", remedy="write e.g. --set read.header=no")
     try:
         value = tomllib.loads(f"value = {raw}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         value = raw.strip()
     return path.strip(), value
 
 
 def _load(path: Path) -> dict[str, Any]:
+    file = user_file(path, _LARGEST_FILE, remedy="give a TOML file of settings, as `kedge config` prints it")
+    with file.open() as opened:
+        content = opened.read(_LARGEST_FILE)
+    return _parse(content, path)
+
+
+def _parse(content: bytes, path: Path) -> dict[str, Any]:
     try:
-        return flatten(tomllib.loads(path.read_text(encoding="utf-8-sig")))
-    except FileNotFoundError:
-        raise KedgeError("no such file", file=path, remedy="give the path of a TOML file") from None
-    except IsADirectoryError:
-        raise KedgeError("a directory, not a file", file=path, remedy="give the path of a TOML file") from None
-    except PermissionError:
-        raise KedgeError("may not be read", file=path, remedy="check its permissions") from None
+        text = content.decode("utf-8-sig")
+        if _DEEP_NAME.search(text):
+            raise RecursionError
+        return flatten(tomllib.loads(text))
     except UnicodeDecodeError:
         raise KedgeError("is not UTF-8 text", file=path, remedy="save it as UTF-8") from None
-    except tomllib.TOMLDecodeError as error:
-        raise KedgeError(f"is not valid TOML ({error})", file=path, remedy="see `kedge config` for the form") from None
+    except RecursionError:
+        raise KedgeError("is nested too deeply", file=path, remedy="see `kedge config` for the form") from None
+    except ValueError as error:  # of TOML, or a number with thousands of digits
+        reason = str(error).partition(":")[0] if "digits" in str(error) else str(error)
+        raise KedgeError(f"is not valid TOML ({reason})", file=path, remedy="see `kedge config` for the form") from None
 
 
 def resolve(
@@ -95,10 +109,23 @@ def resolve(
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])
         whole = ".".join(part for part in first["loc"] if isinstance(part, str))  # without places in a list
+        # What contradicts another setting is named by its group: the last that set one of it is the origin.
+        origin = next(
+            (name for place, name in [*origins.items()][::-1] if f"{place}.".startswith(f"{whole}.")), "preset"
+        )
         raise KedgeError(
-            f"{origins.get(whole, 'configuration')}: {path} = {first['input']!r} is refused: {first['msg'].lower()}",
+            f"{_short(origin)}: {path} = {_short(first['input'])} is refused: {first['msg'].lower()}",
             remedy="see `kedge config`",
         ) from None
+
+
+def _short(value: Any) -> str:
+    """A value as a line may show it: numbers and texts of any length come from files and options."""
+    try:
+        text = value if isinstance(value, str) else repr(value)
+    except ValueError:  # an integer of thousands of digits
+        text = f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "a value"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
@@ -106,7 +133,7 @@ def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
         raise KedgeError(f"{origin}: {path!r} has another name now", remedy=f"write {RENAMED[path]!r}")
     if path not in known:
         remedy = did_you_mean(path, known, "see `kedge config` for the known ones", 0.4)
-        raise KedgeError(f"{origin}: no setting {path!r}", remedy=remedy)
+        raise KedgeError(f"{_short(origin)}: no setting {_short(repr(path))}", remedy=remedy)
 
 
 def stored_config(settings: Mapping[str, Any]) -> Config:

@@ -104,7 +104,8 @@ def _around_all(config: Config) -> Config:
 
 def check_features(features: Any, n: int) -> FloatArray:
     """The features as float32 [n, f], or one line on what is wrong with them."""
-    array = np.asarray(features, np.float32)
+    with np.errstate(over="ignore"):  # refused below
+        array = np.asarray(features, np.float32)
     if array.ndim != 2 or array.shape[0] != n or array.shape[1] == 0:
         raise KedgeError(f"features have shape {list(array.shape)}", remedy=f"give one row for each of {n:,} accounts")
     if not np.isfinite(array).all():

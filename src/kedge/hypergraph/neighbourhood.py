@@ -33,6 +33,8 @@ def surround(network: Network, config: HypergraphConfig, centres: IntArray) -> H
     power `sharpness`.
     """
     A = network.adjacency
+    if not (np.isfinite(A.data).all() and (A.data >= 0).all()):  # a walk counts on it, and does not check
+        raise KedgeError("a network has a weight that is negative or not finite", remedy="mend its weights")
     centres = np.asarray(centres, np.int64)
     shape = (network.n, len(centres))
     if config.nearest == 0:
@@ -191,10 +193,12 @@ def _spread(graph, state, size):  # type: ignore[no-untyped-def] # pragma: no co
             flow = state.mass[account] / state.strength[account]
             for entry in range(graph.indptr[account], graph.indptr[account + 1]):
                 neighbour = graph.indices[entry]
-                # Written always and counted only if new: no branch to predict.
+                added = flow if graph.even else flow * graph.weights[entry]
+                # Written always and counted only if new: no branch to predict. What underflows to 0 is nowhere new, or
+                # it would be counted again, and more often than there are accounts.
                 state.ahead[found] = neighbour
-                found += state.spread[neighbour] == 0.0
-                state.spread[neighbour] += flow if graph.even else flow * graph.weights[entry]
+                found += (state.spread[neighbour] == 0.0) & (added > 0.0)
+                state.spread[neighbour] += added
         state.mass[account] = 0.0
     return found
 
@@ -216,10 +220,11 @@ def _walk_from(graph, centre, walk, state, room):  # type: ignore[no-untyped-def
             account = state.ahead[place]
             state.front[place] = account
             state.mass[account] = state.spread[account]
-            if state.total[account] == 0.0:
+            added = share * state.mass[account]
+            if state.total[account] == 0.0 and added > 0.0:
                 state.reached[held] = account
                 held += 1
-            state.total[account] += share * state.mass[account]
+            state.total[account] += added
         for place in range(found):
             state.spread[state.touched[place]] = 0.0
         if size == 0:

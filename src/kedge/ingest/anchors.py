@@ -41,7 +41,7 @@ def resolve_pairs(columns: Columns, left: Network, right: Network, what: str = "
     """Find the pairs' accounts; exchanged columns and files that do not fit are refused by name."""
     encoded = encode(columns)
     ids = [encoded.ids.take(pa.array(side)) for side in (encoded.first, encoded.second)]
-    rows = np.arange(len(ids[0])) if encoded.kept is None else encoded.kept
+    rows = np.arange(len(ids[0]))
     pairs = np.column_stack([left.find(ids[0]), right.find(ids[1])])
     notes = list(columns.notes)
     if not columns.header and _is_unknown_header(pairs):

@@ -7,6 +7,7 @@ in either direction, the largest weight counts, so that reading a file twice ove
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +16,10 @@ from scipy.sparse import coo_array, csr_array
 from kedge.ingest.columns import Columns, encode
 from kedge.linalg import pattern
 from kedge.types import FloatArray, Hypergraph, IntArray, Network, pair_keys
+
+# Weights are float32 from here on. Between this and its inverse even sums of products of two of them stay in its range
+# (decision 30); beyond, a weight would become infinite, or 0 and its edge would be none.
+LEAST_WEIGHT: Final = 1e-15
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,6 @@ def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
     ids, first, second = encoded.ids.cast(pa.large_string()), encoded.first, encoded.second
     n = len(ids)
     weight = None if columns.weight is None else _weights(columns)
-    if weight is not None and encoded.kept is not None:
-        weight = weight[encoded.kept]
     zero = 0
     if weight is not None and (weight == 0).any():
         stays = weight != 0
@@ -56,11 +59,10 @@ def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
     network = Network(adjacency, ids)
     if columns.isolated is not None:
         network = network.with_isolated(columns.isolated)
-    comments = 0 if encoded.kept is None else rows - len(encoded.kept)
     report = EdgeReport(
-        rows=rows - comments,
+        rows=rows,
         header=columns.header,
-        comments=comments,
+        comments=columns.comments,
         self_loops=loops,
         repeated=listed - network.edges,
         zero_weights=zero,
@@ -73,9 +75,15 @@ def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
 
 def _weights(columns: Columns) -> FloatArray:
     assert columns.weight is not None
-    remedy = "mend it, or ignore weights with --set read.weights=no"
+    remedy = "mend it, scale the weights, or ignore them with --set read.weights=no"
     values = np.asarray(columns.weight.to_numpy(), dtype=np.float64)
-    for is_bad, problem in ((~np.isfinite(values), "is not a finite number"), (values < 0, "is negative")):
+    faults = (
+        (~np.isfinite(values), "is not a finite number"),
+        (values < 0, "is negative"),
+        (values > 1 / LEAST_WEIGHT, f"is above {1 / LEAST_WEIGHT:g}"),
+        ((values > 0) & (values < LEAST_WEIGHT), f"is below {LEAST_WEIGHT:g} and not 0"),
+    )
+    for is_bad, problem in faults:
         if is_bad.any():
             row = int(np.flatnonzero(is_bad)[0])
             raise columns.fault(row, f"weight {values[row]:g} {problem}", remedy)
@@ -109,12 +117,15 @@ def build_hypergraph(columns: Columns, network: Network) -> Hypergraph:
     A membership that is listed more than once has its largest p, as repeated edges have their largest weight.
     """
     encoded = encode(columns)
-    rows = np.arange(len(columns.first)) if encoded.kept is None else encoded.kept
-    p = np.ones(len(rows)) if columns.weight is None else np.asarray(columns.weight.to_numpy(), np.float64)[rows]
+    rows = np.arange(len(columns.first))
+    p = np.ones(len(rows)) if columns.weight is None else np.asarray(columns.weight.to_numpy(), np.float64)
     outside = ~((p >= 0) & (p <= 1))  # so that NaN is outside too
     if outside.any():
         place = int(np.flatnonzero(outside)[0])
-        raise columns.fault(int(rows[place]), f"p = {p[place]:g} is outside [0, 1]", "scale memberships into [0, 1]")
+        raise columns.fault(place, f"p = {p[place]:g} is outside [0, 1]", "scale memberships into [0, 1]")
+    if ((p > 0) & (p < LEAST_WEIGHT)).any():
+        place = int(np.flatnonzero((p > 0) & (p < LEAST_WEIGHT))[0])
+        raise columns.fault(place, f"p = {p[place]:g} is below {LEAST_WEIGHT:g} and not 0", "write 0, or a larger p")
     account = network.find(encoded.ids.cast(pa.large_string()))[encoded.first]
     if (account < 0).any():
         unknown = np.flatnonzero(account < 0)

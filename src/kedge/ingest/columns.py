@@ -26,7 +26,7 @@ class Columns:
     line_of: Callable[[int], int | None] = lambda _row: None
     notes: tuple[str, ...] = ()
     header: bool = False
-    comments: bool = False  # whether a row that begins with # or % is a comment
+    comments: int = 0  # lines that begin with # or %, which are no rows
     isolated: pa.Array | None = None  # accounts that the source names without an edge
 
     def fault(self, row: int, problem: str, remedy: str) -> KedgeError:
@@ -43,7 +43,6 @@ class Encoded:
     ids: pa.Array
     first: IntArray
     second: IntArray
-    kept: IntArray | None  # the rows that are no comments, where any is one
     trimmed: int
 
 
@@ -62,30 +61,17 @@ def encode(columns: Columns) -> Encoded:
     del both, encoded
     first, second = keys[:rows], keys[rows:]
 
-    kept: IntArray | None = None
-    if columns.comments:
-        is_comment = pc.or_(pc.starts_with(ids, "#"), pc.starts_with(ids, "%")).to_numpy(zero_copy_only=False)
-        if is_comment.any():
-            kept = np.flatnonzero(~is_comment[first])
     trimmed_ids = pc.utf8_trim_whitespace(ids)
     changed = int(np.count_nonzero(pc.not_equal(trimmed_ids, ids).to_numpy(zero_copy_only=False)))
     if changed:
         merged = trimmed_ids.dictionary_encode()
         lookup = np.asarray(merged.indices)
         ids, first, second = merged.dictionary, lookup[first], lookup[second]
-    if kept is not None:
-        first, second = first[kept], second[kept]
-        named = np.zeros(len(ids), np.bool_)
-        named[first] = named[second] = True
-        used = np.flatnonzero(named)
-        place = np.zeros(len(ids), np.int32)
-        place[used] = np.arange(len(used))
-        ids, first, second = ids.take(pa.array(used)), place[first], place[second]
-    _refuse_bad_ids(columns, ids, first, second, kept)
-    return Encoded(ids, first, second, kept, changed)
+    _refuse_bad_ids(columns, ids, first, second)
+    return Encoded(ids, first, second, changed)
 
 
-def _refuse_bad_ids(columns: Columns, ids: pa.Array, first: IntArray, second: IntArray, kept: IntArray | None) -> None:
+def _refuse_bad_ids(columns: Columns, ids: pa.Array, first: IntArray, second: IntArray) -> None:
     faults = (
         (pc.equal(ids, ""), "an empty id", "give every account an id"),
         (pc.match_substring_regex(ids, "[\\x00-\\x1f\\x7f]"), "an id with a control character", "clean the ids"),
@@ -100,5 +86,4 @@ def _refuse_bad_ids(columns: Columns, ids: pa.Array, first: IntArray, second: In
         if bad.any():
             places = np.flatnonzero(bad[first] | bad[second])
             if len(places):
-                row = int(places[0] if kept is None else kept[places[0]])
-                raise columns.fault(row, problem, remedy)
+                raise columns.fault(int(places[0]), problem, remedy)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -14,26 +15,29 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from kedge.config import ReadConfig
+from kedge.context import UserFile
 from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
-from kedge.ingest.dialect import COMMENTS, Dialect, sniff
+from kedge.ingest.dialect import COMMENTS, Dialect, sniff, split_words
 from kedge.ingest.sources import Source, inspect
 
 _BLOCK: Final = 1 << 22  # a line longer than this cannot be an edge
 _LONGEST_LINE: Final = 1 << 20
 
 
-def read_columns(path: Any, config: ReadConfig, weights_wanted: bool = True) -> Columns:
+def read_columns(file: UserFile, config: ReadConfig, weights_wanted: bool = True) -> Columns:
     """The id columns of a text file; any fault is named with its line."""
-    source = inspect(path)
+    source = inspect(file)
     dialect = sniff(source, config, weights_wanted)
     try:
-        table = _parse(source, dialect)
-    except pa.ArrowInvalid:
-        # Runs of spaces, or comments that look like rows, may begin after the rows that were looked at.
-        dialect = replace(dialect, cleaned=True)
+        table, comments = _parse(source, dialect)
+    except pa.ArrowInvalid as first:
+        # Runs of spaces may begin after the rows that were looked at.
+        if dialect.delimiter != " " or dialect.single:
+            raise _first_fault(source, dialect, str(first)) from None
+        dialect = replace(dialect, single=True)
         try:
-            table = _parse(source, dialect)
+            table, comments = _parse(source, dialect)
         except pa.ArrowInvalid as error:
             raise _first_fault(source, dialect, str(error)) from None
     notes = list(dialect.notes)
@@ -47,32 +51,26 @@ def read_columns(path: Any, config: ReadConfig, weights_wanted: bool = True) -> 
         lambda row: _line_of_row(source, dialect, row),
         tuple(notes),
         header=dialect.header is not None,
-        comments=True,
+        comments=comments,
     )
 
 
-def _parse(source: Source, dialect: Dialect) -> pa.Table:
+def _parse(source: Source, dialect: Dialect) -> tuple[pa.Table, int]:
+    """The table, and the number of comment lines."""
     names = [f"column{i}" for i in range(dialect.columns)]
     wanted = {dialect.first: "first", dialect.second: "second"}
     if dialect.weight is not None:
         wanted[dialect.weight] = "weight"
     for place, name in wanted.items():
         names[place] = name
-
-    def judge(row: Any) -> str:
-        return "skip" if row.text.startswith(COMMENTS) else "error"
-
-    stream = source.open()
-    if dialect.cleaned:
-        stream = pa.PythonFile(io.BufferedReader(_Cleaned(source.stream(), dialect.delimiter), _BLOCK), mode="r")
-    with stream:
-        return arrow_csv.read_csv(
+    cleaned = _Cleaned(source.stream(), dialect.single)
+    with pa.PythonFile(io.BufferedReader(cleaned, _BLOCK), mode="r") as stream:
+        table = arrow_csv.read_csv(
             stream,
             arrow_csv.ReadOptions(column_names=names, skip_rows=dialect.skip, block_size=_BLOCK),
             arrow_csv.ParseOptions(
                 delimiter=dialect.delimiter,
                 quote_char=False if dialect.delimiter == " " else '"',
-                invalid_row_handler=judge,
             ),
             arrow_csv.ConvertOptions(
                 column_types={"first": pa.string(), "second": pa.string(), "weight": pa.float64()},
@@ -81,45 +79,79 @@ def _parse(source: Source, dialect: Dialect) -> pa.Table:
                 strings_can_be_null=False,
             ),
         )
+    source.file.refuse_beyond(table.nbytes, "takes")
+    return table, cleaned.comments
 
 
 class _Cleaned(io.RawIOBase):
-    """Blanks comment lines, so that line numbers stay; in space-separated files makes runs of spaces one."""
+    """Blanks comment lines, so that line numbers stay, and counts them; `single` also makes runs of spaces one.
 
-    def __init__(self, raw: io.RawIOBase, delimiter: str) -> None:
-        self._lines = io.BufferedReader(raw, 1 << 20)
-        self._single = delimiter == " "
+    Arrow must not see comments: a quote in one would make the rows after it part of it.
+    """
+
+    def __init__(self, raw: io.RawIOBase, single: bool) -> None:
+        self._lines = whole_lines(raw)
+        self._single = single
         self._left = b""
+        self._place = 0
+        self._raw = raw
+        self.comments = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        if not self._left:
-            lines = self._lines.readlines(1 << 20)
-            self._left = b"".join(
-                b"\n" if line[:1] in (b"#", b"%") else b" ".join(line.split()) + b"\n" if self._single else line
-                for line in lines
-            )
-        count = min(len(buffer), len(self._left))
-        buffer[:count] = self._left[:count]
-        self._left = self._left[count:]
+        if self._place == len(self._left):
+            self._left, self._place = self._clean(next(self._lines, b"")), 0
+        count = min(len(buffer), len(self._left) - self._place)
+        buffer[:count] = self._left[self._place : self._place + count]
+        self._place += count
         return count
 
+    def _clean(self, block: bytes) -> bytes:
+        if not self._single and not _may_have_comments(block):
+            return block
+        lines = block.splitlines(keepends=True)  # of bytes: at \n, \r and \r\n only
+        is_comment = [line.startswith((b"#", b"%")) for line in lines]
+        self.comments += sum(is_comment)
+        return b"".join(
+            b"\n" if blank else b" ".join(line.split()) + b"\n" if self._single else line
+            for line, blank in zip(lines, is_comment, strict=True)
+        )
+
     def close(self) -> None:
-        self._lines.close()
+        self._raw.close()
         super().close()
+
+
+def _may_have_comments(block: bytes) -> bool:
+    """Whether a line begins with a sign of comments; quick where the signs are nowhere, as in most files."""
+    signs = [sign.encode() for sign in COMMENTS if sign.encode() in block]
+    return any(block.startswith(sign) or b"\n" + sign in block or b"\r" + sign in block for sign in signs)
+
+
+def whole_lines(raw: io.RawIOBase) -> Iterator[bytes]:
+    """The stream in blocks that end where a line ends; only a line beyond any edge's length is cut."""
+    rest = b""
+    while block := raw.read(_BLOCK):
+        rest += block
+        # A \r at the very end may be half of a \r\n.
+        end = max(rest.rfind(b"\n"), rest.rfind(b"\r", 0, -1)) + 1
+        if end or len(rest) > _BLOCK:
+            yield rest[: end or len(rest)]
+            rest = rest[end:] if end else b""
+    if rest:
+        yield rest
 
 
 def _line_of_row(source: Source, dialect: Dialect, row: int) -> int | None:
     """The line, from 1, of a row of data; walks the file, so it is for errors only."""
     seen = -1
-    with io.TextIOWrapper(io.BufferedReader(source.stream()), encoding="utf-8", errors="replace", newline=None) as text:
-        for number, line in enumerate(text):
-            if number < dialect.skip or not line.strip("\n"):
-                continue
-            # Exactly the rows that Arrow keeps: a comment with as many columns as an edge counts as one.
-            if line.startswith(COMMENTS) and (dialect.cleaned or len(line.split(dialect.delimiter)) != dialect.columns):
+    with source.stream() as stream:
+        lines = (line for block in whole_lines(stream) for line in block.splitlines())
+        for number, line in enumerate(lines):
+            # Exactly the rows that Arrow sees.
+            if number < dialect.skip or line.startswith((b"#", b"%")) or not (line.split() if dialect.single else line):
                 continue
             seen += 1
             if seen == row:
@@ -129,20 +161,11 @@ def _line_of_row(source: Source, dialect: Dialect, row: int) -> int | None:
 
 def _first_fault(source: Source, dialect: Dialect, reason: str) -> KedgeError:
     """The first line that cannot be read, with its remedy, found line by line; `reason` is Arrow's message."""
-    number = 0
     with source.stream() as stream:
-        rest = b""
-        while block := stream.read(1 << 20):
-            lines = (rest + block).split(b"\n")
-            rest = lines.pop()
-            for line in lines:
-                number += 1
-                if number > dialect.skip and (error := _judge(line, number, source, dialect)):
-                    return error
-            if len(rest) > _LONGEST_LINE:
-                return _judge(rest, number + 1, source, dialect) or _unknown(source, reason)
-    if rest and (error := _judge(rest, number + 1, source, dialect)):
-        return error
+        lines = (line for block in whole_lines(stream) for line in block.splitlines())
+        for number, line in enumerate(lines, 1):
+            if number > dialect.skip and (error := _judge(line, number, source, dialect)):
+                return error
     return _unknown(source, reason)
 
 
@@ -160,14 +183,14 @@ def _judge(raw: bytes, number: int, source: Source, dialect: Dialect) -> KedgeEr
     if len(raw) > _LONGEST_LINE:
         return error(f"a line of more than {_LONGEST_LINE >> 20} MB", "write one edge or pair per line")
     try:
-        line = raw.decode().rstrip("\r")
+        line = raw.decode()
     except UnicodeDecodeError:
         return error("is not valid UTF-8", "save the file as UTF-8")
     if not line or line.startswith(COMMENTS):
         return None
     if dialect.delimiter != " " and line.count('"') % 2:
         return error("a quoted field does not end on its line", "remove the line break or the stray quote")
-    fields = line.split() if dialect.delimiter == " " else _split(line, dialect.delimiter)
+    fields = split_words(line) if dialect.delimiter == " " else _split(line, dialect.delimiter)
     if len(fields) != dialect.columns:
         return error(
             f"has {len(fields)} columns where the rows before have {dialect.columns}",

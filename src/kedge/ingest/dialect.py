@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
-from kedge.ingest.sources import Source
+from kedge.ingest.sources import SAMPLE_BYTES, Source
 
 COMMENTS: Final = ("#", "%")
+# Where Arrow ends a line. `str.splitlines` also ends it at U+2028, U+0085, a form feed and others.
+_LINE_END: Final = re.compile("\r\n|\r|\n")
+_NO_SPACE: Final = re.compile("[^ \t\n\r\v\f]+")  # what `bytes.split` takes for spaces; `str.split` has many more
 _DELIMITERS: Final = ("\t", ",", ";", "|", " ")
 _SAMPLE_ROWS: Final = 200
 _FIRST: Final = frozenset(
@@ -39,7 +43,7 @@ class Dialect:
     second: int
     weight: int | None
     skip: int
-    cleaned: bool  # whether to blank comments and to make runs of spaces one before parsing
+    single: bool  # whether to make runs of spaces one before parsing
     notes: tuple[str, ...] = ()
 
 
@@ -66,18 +70,19 @@ def sniff(source: Source, config: ReadConfig, weights_wanted: bool = True) -> Di
     elif weight is None:
         body = [row.fields for row in (rows if header is None else rows[1:])]
         weight, notes = _unnamed_weight(header, width, body, config.weights, {first, second})
-    uneven = delimiter == " " and any(text != " ".join(text.split()) for text in texts)
+    uneven = delimiter == " " and any(text != " ".join(split_words(text)) for text in texts)
     return Dialect(delimiter, width, header, first, second, weight, _skipped(rows, header), uneven, tuple(notes))
 
 
 def _sample(source: Source) -> list[tuple[int, str]]:
     """The first rows with their line numbers, from 0: no comments, no blank lines, none that the sample cuts off."""
-    lines = source.sample.splitlines()
+    lines = _LINE_END.split(source.sample)
     if not source.whole and len(lines) > 1:
         lines.pop()
     rows = [(i, line) for i, line in enumerate(lines) if line.strip() and not line.startswith(COMMENTS)]
     if not rows:
-        raise KedgeError("holds no rows", file=source.path, remedy="give a file with one edge or pair per line")
+        where = "" if source.whole else f" in its first {SAMPLE_BYTES >> 10} kB"
+        raise KedgeError(f"holds no rows{where}", file=source.path, remedy="give a file with one edge or pair per line")
     return rows[:_SAMPLE_ROWS]
 
 
@@ -110,9 +115,14 @@ def _skipped(rows: Sequence[_Row], header: tuple[str, ...] | None) -> int:
     return rows[1].line if len(rows) > 1 else rows[0].line + 1
 
 
+def split_words(line: str) -> list[str]:
+    """The fields of a line that is separated by runs of spaces."""
+    return _NO_SPACE.findall(line)
+
+
 def _fields(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
-        return line.split()
+        return split_words(line)
     try:
         return next(csv.reader([line], delimiter=delimiter))
     except csv.Error:

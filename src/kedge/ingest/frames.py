@@ -3,52 +3,115 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kedge.context import UserFile
 from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
 from kedge.ingest.dialect import name_columns
+from kedge.ingest.sources import head_of, refuse_bomb
+
+_BATCH_ROWS: Final = 1 << 20  # each batch has the whole dictionary of its row group: few batches
+_BYTES_PER_ROW: Final = 8  # in memory at least: where the two ids begin
 
 
-def is_parquet(path: Path) -> bool:
+def is_parquet(file: UserFile) -> bool:
     """Whether a file begins as Parquet does, whatever it is called."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError:
-        return False
+    return head_of(file).startswith(b"PAR1")
 
 
-def read_parquet(source: str | Path) -> Columns:
-    """The id columns of a Parquet file."""
+def read_parquet(file: UserFile) -> Columns:
+    """The id columns of a Parquet file, in batches: no more is unpacked than the limit allows."""
     import pyarrow.parquet as pq
 
-    path = Path(source)
     try:
-        file = pq.ParquetFile(path)
-        first, second, weight = name_columns(file.schema_arrow.names)
-        chosen = [file.schema_arrow.names[i] for i in (first, second, weight) if i is not None]
-        rows = file.metadata.num_rows
-        # A few bytes can claim any number of rows: a true edge takes at least some bits.
-        if rows > max(1 << 20, path.stat().st_size * 64):
-            raise KedgeError(f"claims {rows} rows in {path.stat().st_size} bytes", file=path, remedy="check the file")
-        table = file.read(columns=chosen)
-    except (pa.ArrowException, OSError, ValueError) as error:
+        source = str(file.path) if file.content is None else pa.BufferReader(file.content)
+        with pq.ParquetFile(source, page_checksum_verification=True) as plain:
+            chosen, weighted = _choose_columns(plain.schema_arrow, file)
+            _refuse_claims(plain.metadata, chosen, file)
+            rows = plain.metadata.num_rows
+        # Text stays numbered until its length is known: one long id, repeated, is small in a file and not in memory.
+        texts = [name for name in chosen[:2] if _is_text(plain.schema_arrow.field(name).type)]
+        if file.content is not None:
+            source = pa.BufferReader(file.content)
+        with pq.ParquetFile(source, read_dictionary=texts, page_checksum_verification=True) as opened:
+            batches, taken = [], 0
+            for batch in opened.iter_batches(_BATCH_ROWS, columns=chosen):
+                taken += sum(map(_decoded_bytes, batch.columns))
+                refuse_bomb(file, taken)
+                batches.append(pa.record_batch([_decoded(column) for column in batch.columns], batch.schema.names))
+    except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise KedgeError(f"cannot be read as Parquet ({reason})", file=path, remedy="write it again") from None
-    return _from_table(table, chosen, weight is not None, str(path))
+        raise KedgeError(f"cannot be read as Parquet ({reason})", file=file.path, remedy="write it again") from None
+    found = sum(batch.num_rows for batch in batches)
+    if found != rows:
+        raise KedgeError(f"claims {rows} rows and has {found}", file=file.path, remedy="write it again")
+    if not rows:
+        raise KedgeError("holds no rows", file=file.path, remedy="give a file with one edge or pair per row")
+    return _from_table(pa.Table.from_batches(batches).select(chosen), weighted, str(file.path))
 
 
-def _from_table(table: pa.Table, names: list[str], weighted: bool, file: str | None) -> Columns:
-    ends = [_as_text(table.column(name), name, file) for name in names[:2]]
+def _choose_columns(schema: pa.Schema, file: UserFile) -> tuple[list[str], bool]:
+    """The names of the id columns and perhaps of a weight, and whether there is one."""
+    names = schema.names
+    if len(names) < 2:
+        raise KedgeError(
+            f"has {'one column' if names else 'no columns'} where two are needed",
+            file=file.path,
+            remedy="write two columns of ids",
+        )
+    first, second, weight = name_columns(names)
+    chosen = [names[i] for i in (first, second, weight) if i is not None]
+    for name in chosen:
+        if names.count(name) > 1:
+            raise KedgeError(f"has several columns {name!r}", file=file.path, remedy="give each its own name")
+        _refuse_nested(schema.field(name).type, name, str(file.path))
+    return chosen, weight is not None
+
+
+def _refuse_claims(metadata: Any, chosen: list[str], file: UserFile) -> None:
+    """Refuse what the file itself states to be too large, before any of it is unpacked."""
+    rows = metadata.num_rows
+    # A few bytes can claim any number of rows: a true edge takes at least some bits.
+    if rows > max(1 << 20, file.size * 64):
+        raise KedgeError(f"claims {rows} rows in {file.size} bytes", file=file.path, remedy="check the file")
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    parts = (group.column(i) for group in groups for i in range(group.num_columns))
+    stated = sum(max(part.total_uncompressed_size, 0) for part in parts if part.path_in_schema in chosen)
+    refuse_bomb(file, max(stated, rows * _BYTES_PER_ROW))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary))
+
+
+def _decoded_bytes(column: pa.Array) -> int:
+    """What a column takes once each row has its own text."""
+    if not pa.types.is_dictionary(column.type) or not _is_text(column.type):
+        return int(column.nbytes)
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths).as_py() or 0) + 8 * len(column)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _from_table(table: pa.Table, weighted: bool, file: str | None) -> Columns:
+    """Columns of the first two of a table, and of the third where there are weights."""
+    names = table.column_names
+    ends = [_as_text(table.column(i), names[i], file) for i in (0, 1)]
+    if ends[0].type != ends[1].type:
+        ends = [end.cast(pa.large_string()) for end in ends]
     weight = None
     if weighted:
-        column = table.column(names[2])
+        column = table.column(2)
         if column.null_count:
             raise _cell_fault(column, names[2], file, "has no weight")
         try:
@@ -65,7 +128,13 @@ def _cell_fault(column: pa.ChunkedArray, name: str, file: str | None, problem: s
     return KedgeError(f"row {row} of column {name!r} {problem}", file=file, remedy="fill or remove it")
 
 
+def _refuse_nested(kind: pa.DataType, name: str, file: str | None) -> None:
+    if pa.types.is_nested(kind):
+        raise KedgeError(f"column {name!r} holds {kind}, not ids", file=file, remedy="write one id per cell")
+
+
 def _as_text(column: pa.ChunkedArray, name: str, file: str | None) -> pa.ChunkedArray:
+    _refuse_nested(column.type, name, file)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if column.null_count:
@@ -80,9 +149,11 @@ def _as_text(column: pa.ChunkedArray, name: str, file: str | None) -> pa.Chunked
     if pa.types.is_string_view(column.type):
         kind = pa.large_string()
     try:
-        return column.cast(kind)
+        text = column.cast(kind)
+        text.validate(full=True)  # a column of text may hold bytes that are none
     except pa.ArrowException:
-        raise KedgeError(f"column {name!r} cannot be read as ids", file=file, remedy="make it text") from None
+        raise KedgeError(f"column {name!r} cannot be read as ids", file=file, remedy="make it UTF-8 text") from None
+    return text
 
 
 def read_frame(source: Any) -> Columns:
@@ -91,8 +162,8 @@ def read_frame(source: Any) -> Columns:
     if table.num_columns < 2:
         raise KedgeError("a frame with fewer than two columns", remedy="give two columns of ids")
     first, second, weight = name_columns(table.column_names)
-    names = [table.column_names[i] for i in (first, second, weight) if i is not None]
-    return _from_table(table, names, weight is not None, None)
+    places = [i for i in (first, second, weight) if i is not None]
+    return _from_table(table.select(places), weight is not None, None)
 
 
 def read_pair_rows(rows: Iterable[Any]) -> Columns:

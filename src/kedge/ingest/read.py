@@ -13,12 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from kedge.config import ReadConfig
+from kedge.context import UserFile
 from kedge.ingest import frames
 from kedge.ingest.build import EdgeReport, build_hypergraph, build_network
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
 from kedge.ingest.dialect import sniff
-from kedge.ingest.sources import inspect
+from kedge.ingest.sources import inspect, take_file
 from kedge.types import Hypergraph, KedgeError, Network
 
 
@@ -31,12 +32,12 @@ class InputFormat(NamedTuple):
     read: Callable[..., Columns]
 
 
-def _is_path(source: Any) -> bool:
-    return isinstance(source, str | Path)
+def _is_file(source: Any) -> bool:
+    return isinstance(source, UserFile)
 
 
 def _is_parquet(source: Any) -> bool:
-    return _is_path(source) and frames.is_parquet(Path(source))
+    return _is_file(source) and frames.is_parquet(source)
 
 
 def _is_frame(source: Any) -> bool:
@@ -62,10 +63,10 @@ PARQUET: Final = InputFormat("Parquet", f"known by its first bytes; {_NAMED}", _
 TEXT: Final = InputFormat(
     "text",
     "any other file: tab, comma, semicolon, pipe or space; header or none; UTF-8 or UTF-16; plain, gzip or zstd",
-    _is_path,
+    _is_file,
     read_columns,
 )
-# The first that recognises a source reads it.
+# The first that recognises a source reads it; a path comes as the `UserFile` that it names.
 FORMATS: Final = (
     PARQUET,
     TEXT,
@@ -86,7 +87,12 @@ FORMATS: Final = (
 )
 
 
+def _taken(source: Any, config: ReadConfig) -> Any:
+    return take_file(source, config) if isinstance(source, str | Path) else source
+
+
 def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
+    source = _taken(source, config)
     kind = next((kind for kind in FORMATS if kind.recognises(source)), None)
     if kind is None:
         raise KedgeError(
@@ -110,7 +116,8 @@ def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
 def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None) -> Hypergraph:
     """A user's own hypergraph of this network from rows of account, hyperedge and p: a file, a frame or a list."""
     config = config or ReadConfig()
-    if _is_path(source) and not _is_parquet(source):
+    source = _taken(source, config)
+    if _is_file(source) and not _is_parquet(source):
         # A third column can only be p here, whatever it is called.
         wide = sniff(inspect(source), config).columns > 2
         config = config.model_copy(update={"weights": "yes" if wide else "no"})

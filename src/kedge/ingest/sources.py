@@ -1,4 +1,4 @@
-"""From a path to a stream of UTF-8 bytes: existence, compression, encoding, and limits on what it may unpack to."""
+"""From a file to a stream of UTF-8 bytes: compression, encoding, and limits on what it may unpack to."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
+from kedge.config import ReadConfig
+from kedge.context import UserFile, memory, user_file
 from kedge.errors import KedgeError
 
 SAMPLE_BYTES: Final = 1 << 16
 _BLOCK: Final = 1 << 20
+_AVAILABLE_SHARE: Final = 0.5  # of the available memory for one input, where no limit was given; unmeasured
 # Edge lists shrink 3 to 20 times; a file that unpacks to far more is not one.
 _BOMB_RATIO: Final = 200
 _BOMB_FLOOR: Final = 256 << 20
@@ -22,25 +25,50 @@ _COMPRESSION: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
+def take_file(path: str | Path, config: ReadConfig) -> UserFile:
+    """The input that a path names; devices, and files beyond `read.max_memory_mb`, are refused."""
+    megabytes = config.max_memory_mb or _AVAILABLE_SHARE * memory().available
+    file = user_file(path, int(megabytes * 1e6))
+    if file.size == 0 and not head_of(file):
+        raise KedgeError("is empty", file=file.path, remedy="give a file with one edge or pair per line")
+    return file
+
+
+def head_of(file: UserFile) -> bytes:
+    """The first eight bytes."""
+    with file.open() as opened:
+        return guarded(lambda: opened.read(8), file, "read")
+
+
+def refuse_bomb(file: UserFile, unpacked: int) -> None:
+    """One line where a packed file becomes more than the limit, or far more than any edge list does."""
+    file.refuse_beyond(unpacked, "unpacks to")
+    if unpacked > max(_BOMB_FLOOR, _BOMB_RATIO * file.size):
+        raise KedgeError(
+            f"unpacks to more than {_BOMB_RATIO} times its size: this looks like a decompression bomb",
+            file=file.path,
+            remedy="unpack it yourself if you trust it",
+        )
+
+
 @dataclass(frozen=True)
 class Source:
     """A readable text file: how it is packed and encoded, and its first bytes as text."""
 
-    path: Path
+    file: UserFile
     compression: str | None
     encoding: str
     bom: int
     sample: str
     whole: bool
 
-    def open(self) -> Any:
-        """The bytes as UTF-8 without a BOM, as something that Arrow reads."""
-        if self.compression is None and self.encoding == "utf-8" and self.bom == 0:
-            return pa.OSFile(str(self.path), "rb")
-        return pa.PythonFile(io.BufferedReader(self.stream(), _BLOCK), mode="r")
+    @property
+    def path(self) -> Path:
+        """What the user called it."""
+        return self.file.path
 
     def stream(self) -> io.RawIOBase:
-        """The same as a Python stream."""
+        """The bytes as UTF-8 without a BOM."""
         return _Utf8Stream(self)
 
 
@@ -49,9 +77,8 @@ class _Utf8Stream(io.RawIOBase):
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._raw = _unpacked(source.path, source.compression)
+        self._raw = _unpacked(source.file, source.compression)
         self._raw.read(source.bom)
-        self._packed = source.path.stat().st_size
         self._seen = 0
         recode = source.encoding != "utf-8"
         self._decoder = codecs.getincrementaldecoder(source.encoding)() if recode else None
@@ -62,14 +89,9 @@ class _Utf8Stream(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._left:
-            block = _guarded(lambda: self._raw.read(_BLOCK), self._source.path)
+            block = guarded(lambda: self._raw.read(_BLOCK), self._source.file)
             self._seen += len(block)
-            if self._seen > max(_BOMB_FLOOR, _BOMB_RATIO * self._packed):
-                raise KedgeError(
-                    f"unpacks to more than {_BOMB_RATIO} times its size: this looks like a decompression bomb",
-                    file=self._source.path,
-                    remedy="unpack it yourself if you trust it",
-                )
+            refuse_bomb(self._source.file, self._seen)
             if self._decoder is None:
                 if not block:
                     return 0
@@ -95,30 +117,30 @@ def _not_text(source: Source) -> KedgeError:
     return KedgeError(f"is not valid {source.encoding.upper()} text", file=source.path, remedy="save it as UTF-8")
 
 
-def _unpacked(path: Path, compression: str | None) -> BinaryIO:
-    raw = path.open("rb")
+def _unpacked(file: UserFile, compression: str | None) -> BinaryIO:
+    raw = file.open()
     if compression is None:
         return raw
     stream: BinaryIO = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
     return stream
 
 
-def _guarded(read: Callable[[], bytes], path: Path) -> bytes:
+def guarded(read: Callable[[], bytes], file: UserFile, verb: str = "unpacked") -> bytes:
+    """What is read, or one line where the disk or the packing is damaged."""
     try:
         return read()
     except (OSError, EOFError) as error:
         raise KedgeError(
-            f"cannot be unpacked ({error})", file=path, remedy="the file is damaged or cut short; fetch it again"
+            f"cannot be {verb} ({error})", file=file.path, remedy="the file is damaged or cut short; fetch it again"
         ) from None
 
 
-def inspect(path: str | Path) -> Source:
-    """Look at the first bytes of a file, or say in one line why it cannot be read."""
-    path = Path(path)
-    head = _head_of_file(path)
+def inspect(file: UserFile) -> Source:
+    """Look at the first bytes of a file: how it is packed and encoded."""
+    head = head_of(file)
     compression = next((name for magic, name in _COMPRESSION.items() if head.startswith(magic)), None)
-    with _unpacked(path, compression) as raw:
-        block = _guarded(lambda: raw.read(SAMPLE_BYTES), path)
+    with _unpacked(file, compression) as raw:
+        block = guarded(lambda: raw.read(SAMPLE_BYTES), file)
     bom, encoding = next(((len(mark), name) for mark, name in _BOMS if block.startswith(mark)), (0, "utf-8"))
     text = block[bom:]
     if encoding == "utf-8" and b"\0" in text[:64:2] + text[1:64:2] and text[:64].count(b"\0") * 3 > len(text[:64]):
@@ -126,21 +148,4 @@ def inspect(path: str | Path) -> Source:
         encoding = "utf-16-le" if text[1:2] == b"\0" else "utf-16-be"
     whole = len(block) < SAMPLE_BYTES
     # The sample may end inside a character; only the reader proper judges the encoding.
-    return Source(path, compression, encoding, bom, text.decode(encoding, errors="replace"), whole)
-
-
-def _head_of_file(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            head = file.read(8)
-    except FileNotFoundError:
-        raise KedgeError("no such file", file=path, remedy="check the path") from None
-    except IsADirectoryError:
-        raise KedgeError("is a directory", file=path, remedy="give the file inside it") from None
-    except PermissionError:
-        raise KedgeError("may not be read", file=path, remedy="check its permissions") from None
-    except (OSError, ValueError) as error:
-        raise KedgeError(f"cannot be read ({error})", file=path, remedy="check the path") from None
-    if not head:
-        raise KedgeError("is empty", file=path, remedy="give a file with one edge or pair a line")
-    return head
+    return Source(file, compression, encoding, bom, text.decode(encoding, errors="replace"), whole)

@@ -86,7 +86,8 @@ def assign(gain: csr_array, how: How = "optimal") -> IntArray:
         indptr = np.searchsorted(rows, np.arange(gain.shape[0] + 1))
         if how == "optimal":
             # A positive gain stays positive, however small it is compared with the largest.
-            steps = np.maximum(np.rint(values * (_STEPS / values.max())), 1).astype(np.int64)
+            largest = max(values.max(), _STEPS * np.finfo(np.float64).tiny)  # or the quotient is infinite
+            steps = np.maximum(np.rint(values * (_STEPS / largest)), 1).astype(np.int64)
             served = np.flatnonzero(np.diff(indptr))
             served = served[np.lexsort((served, -steps[indptr[served]]))]
             partner = _optimal(indptr, columns, steps, served, gain.shape[1])

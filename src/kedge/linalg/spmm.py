@@ -18,6 +18,8 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from kedge.types import narrow
+
 _CACHED = 1 << 19  # numbers that stay in a core's own cache, 2 MB
 _STRIP = 32  # two cache lines of each row
 
@@ -34,8 +36,8 @@ class Rows:
     def of(cls, matrix: csr_array) -> Rows:
         """The same numbers as tensors."""
         return cls(
-            torch.from_numpy(matrix.indptr.astype(np.int32)),
-            torch.from_numpy(matrix.indices.astype(np.int32)),
+            torch.from_numpy(narrow(matrix.indptr)),
+            torch.from_numpy(narrow(matrix.indices)),
             torch.from_numpy(matrix.data.astype(np.float32)),
         )
 

@@ -18,7 +18,7 @@ from torch import Tensor
 from kedge.config import MgcnConfig
 from kedge.linalg.spmm import Rows, Sparse
 from kedge.mgcn.holdout import list_edges
-from kedge.types import FloatArray, Hypergraph, IntArray, Network, pair_keys
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, narrow, pair_keys
 
 
 def draw_kept(edges: int, settings: MgcnConfig, generator: torch.Generator) -> Tensor | None:
@@ -90,7 +90,7 @@ def mark(network: Network, matrix: Sparse) -> Marks:
     """Marks of a symmetric n × n matrix whose entry (u, v) represents the edge (u, v)."""
     rows = np.repeat(np.arange(network.n), matrix.forward.offsets.diff().numpy())
     number = _number(network, rows, matrix.forward.indices.numpy())
-    return Marks(number.astype(np.int32), None)
+    return Marks(narrow(number), None)
 
 
 def mark_memberships(network: Network, hypergraph: Hypergraph, G: Sparse) -> Marks | None:
@@ -104,4 +104,4 @@ def mark_memberships(network: Network, hypergraph: Hypergraph, G: Sparse) -> Mar
     number = _number(network, rows, np.where(centres < 0, rows, centres))
     order = csr_array((np.arange(len(columns)), columns, G.forward.offsets.numpy()), shape=G.shape).T.tocsr()
     order.sort_indices()
-    return Marks(number.astype(np.int32), number[order.data].astype(np.int32))
+    return Marks(narrow(number), narrow(number[order.data]))

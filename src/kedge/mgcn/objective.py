@@ -21,7 +21,7 @@ from kedge.linalg import pattern
 from kedge.linalg.spmm import Rows, multiply
 from kedge.mgcn.edge_dropout import weigh_entries
 from kedge.mgcn.holdout import list_edges
-from kedge.types import FloatArray, IntArray, Network
+from kedge.types import FloatArray, IntArray, Network, narrow
 
 _BLOCK_CELLS = 1 << 17  # logits are made in blocks of 512 KB, which stay in the cache between their uses
 _REORDERED = {"reassoc", "nsz", "contract", "arcp"}  # sums may be vectorised; NaN and infinity stay what they are
@@ -51,10 +51,10 @@ class Edges:
         both = csr_array((numbers + numbers.T).tocsr())
         both.sort_indices()
         return cls(
-            first=pairs[:, 0].astype(np.int32),
-            second=pairs[:, 1].astype(np.int32),
+            first=narrow(pairs[:, 0]),
+            second=narrow(pairs[:, 1]),
             both=Rows.of(pattern(both)),
-            number=(both.data - 1).astype(np.int32),
+            number=narrow(both.data - 1),
             share=torch.from_numpy((network.degrees / max(1, 2 * len(pairs))).astype(np.float32)),
         )
 

@@ -16,7 +16,7 @@ from kedge.embedding.network import NetworkVectors, embed_network
 from kedge.embedding.plan import Source, check_features
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_network
-from kedge.pipeline.inputs import own_hypergraph
+from kedge.pipeline.inputs import own_hypergraph, reading_notes
 from kedge.types import FloatArray, Network
 
 
@@ -49,7 +49,7 @@ def embed(
     """
     need_extra("mgcn", "training vectors")
     context.progress.stage(f"reading {name}")
-    network = source if isinstance(source, Network) else read_network(source, config.read)[0]
+    network = source if isinstance(source, Network) else _read(source, config, context, name)
     own = None if hypergraph is None else own_hypergraph(hypergraph, network, config.read)
     given = None if features is None else check_features(features, network.n)
     context.progress.stage("training")
@@ -59,3 +59,10 @@ def embed(
         no_anchors = np.empty(0, np.int64)
         fit = embed_network(Source(network, no_anchors, config.seed, name, own, given), config, context)
     return Embedded(network.ids, fit)
+
+
+def _read(source: Any, config: Config, context: RunContext, name: str) -> Network:
+    network, report = read_network(source, config.read)
+    for note in reading_notes(name, report):
+        context.progress.note(note)
+    return network

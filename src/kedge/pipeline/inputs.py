@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +37,17 @@ class Inputs:
     hypergraphs: tuple[Any | None, Any | None] = (None, None)
 
 
+def refuse_pipes(inputs: Inputs) -> None:
+    """A run directory is resumed from its inputs: they must be there to be read again."""
+    for source in (inputs.left, inputs.right, inputs.anchors, inputs.test, *inputs.hypergraphs):
+        if isinstance(source, str | Path) and Path(source).is_fifo():
+            raise KedgeError(
+                "is a pipe, and a run reads its inputs again when it is resumed",
+                file=source,
+                remedy="write it into a file first",
+            )
+
+
 def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     """The two networks, the observed anchors, and hypergraphs that the user gave."""
     method = find_method(config.method)
@@ -47,9 +59,11 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
             remedy=f"leave it out, or choose the method {', '.join(most)} or {last}",
         )
     progress.stage("reading the left network")
-    left, _ = ingest.read_network(inputs.left, config.read)
+    left, left_report = ingest.read_network(inputs.left, config.read)
     progress.stage("reading the right network")
-    right, _ = ingest.read_network(inputs.right, config.read)
+    right, right_report = ingest.read_network(inputs.right, config.read)
+    for note in (*reading_notes("left", left_report), *reading_notes("right", right_report)):
+        progress.note(note)
     columns = ingest.read_pairs(inputs.anchors, config.read)
     resolved = ingest.resolve_pairs(columns, left, right)
     for note in resolved.report.notes:
@@ -117,6 +131,19 @@ def cost_note(problem: Problem, config: Config) -> str:
     repeated = count_refinements(problem.left, problem.right, len(problem.anchors), with_vectors(problem, config))
     seconds, megabytes = ingest.estimate_cost(problem.left, problem.right, repeated)
     return f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
+
+
+def reading_notes(name: str, report: ingest.EdgeReport) -> tuple[str, ...]:
+    """What was dropped on reading a network, in one line, and what its reader noted."""
+    dropped = (
+        (report.comments, "comments"),
+        (report.self_loops, "edges of an account with itself"),
+        (report.repeated, "edges listed again or reversed"),
+        (report.zero_weights, "edges of weight zero"),
+    )
+    parts = [f"{count:,} {what}" for count, what in dropped if count]
+    lines = [f"of {report.rows + report.comments:,} lines dropped: {', '.join(parts)}"] if parts else []
+    return tuple(f"{name}: {line}" for line in (*report.notes, *lines))
 
 
 def _anchor_notes(problem: Problem, method: Method) -> Iterator[str]:

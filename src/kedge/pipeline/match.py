@@ -12,7 +12,7 @@ from kedge.answers import learn
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.forget import forget_accounts
-from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test
+from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test, refuse_pipes
 from kedge.pipeline.solve import MemoryRun, Outcome, break_down, measure, solve
 from kedge.report import build_report
 from kedge.types import DECISIONS, IntArray, KedgeError, Matches, Problem
@@ -38,6 +38,7 @@ def match_to_run(
     """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
     progress = progress or Silent()
     started = cpu_seconds()
+    refuse_pipes(inputs)
     # Locked first: a place that cannot be written is refused before any work, and no purge comes between reading and
     # writing. Bad input leaves nothing behind.
     with store.hold_run(directory):
@@ -48,7 +49,7 @@ def match_to_run(
         given = len(problem.anchors)
         problem, learned = _with_decisions(directory, problem, hashes, progress, force)
         # Where the work is done changes nothing in its result: a run may be resumed on another engine.
-        identity = store.Identity(hashes, config.model_dump(mode="json", exclude={"engine"}))
+        identity = store.Identity(hashes, config.identity())
         run = store.resume_run(directory, identity, force=force, lasting=_LASTING, progress=progress)
         for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
             run.renew_if_changed(stage, network)

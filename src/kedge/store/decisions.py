@@ -195,8 +195,7 @@ class DecisionLog:
     def forget(self, side: int, account: str, *, by: str) -> list[int]:
         """Take the words out of every row about an account; the numbers of these rows."""
         rows = self.about(side, account)
-        if rows:
-            self.erase(rows, by=by)
+        self.erase(rows, by=by)
         return rows
 
     def erase(self, rows: Sequence[int], *, by: str) -> None:

@@ -95,7 +95,7 @@ JSON: Format[Any] = Format(
 
 SETTINGS_JSON: Format[Config] = Format(
     # Where the work is done is no part of what is chosen: a run may be resumed on another engine.
-    lambda value, file: JSON.dump(value.model_dump(mode="json", exclude={"engine"}), file),
+    lambda value, file: JSON.dump(value.identity(), file),
     lambda file: stored_config(JSON.load(file)),
 )
 

@@ -176,7 +176,7 @@ def _migrate(manifest: dict[str, Any], directory: Path) -> dict[str, Any] | None
             return None
         manifest = {**step(manifest, directory), "format": manifest["format"] + 1}
     manifest = {name: value for name, value in manifest.items() if name != "checksum"}
-    config = stored_config(manifest["config"]).model_dump(mode="json", exclude={"engine"})
+    config = stored_config(manifest["config"]).identity()
     if config == manifest["config"]:
         return manifest
     return {**manifest, "config": config, "run_id": Identity(manifest["inputs"], config).run_id}

@@ -17,6 +17,7 @@ from kedge.types.problem import (
     Split,
     as_pairs,
     is_among,
+    narrow,
     pair_keys,
 )
 from kedge.types.results import DECISIONS, Alignment, Matches, Support

@@ -45,6 +45,16 @@ def read_only_csr(matrix: csr_array) -> csr_array:
     return frozen
 
 
+def narrow(values: NDArray[Any], kind: type[np.integer[Any]] = np.int32) -> NDArray[Any]:
+    """The same integers in a narrower type, or one line where they do not fit: `astype` would wrap them."""
+    if values.size and (values.max() > np.iinfo(kind).max or values.min() < np.iinfo(kind).min):
+        raise KedgeError(
+            f"the number {values.max():,} is too large to count with ({np.iinfo(kind).max:,} at most)",
+            remedy="make the networks, or hypergraph.nearest, smaller",
+        )
+    return values.astype(kind)
+
+
 def pair_keys(left: IntArray, right: IntArray, width: int) -> IntArray:
     """One number for each pair, int64 [m]; `width` is the number of right accounts. Keys order as the pairs do."""
     return np.asarray(np.asarray(left, np.int64) * np.int64(max(width, 1)) + right)
@@ -79,6 +89,8 @@ class Network:
         n = self.adjacency.shape[0]
         if self.adjacency.shape != (n, n):
             raise ValueError(f"an adjacency is square, not {self.adjacency.shape}")
+        if n > np.iinfo(np.int32).max:  # kernels count accounts in 32 bits
+            raise KedgeError(f"a network of {n:,} accounts", remedy=f"give at most {np.iinfo(np.int32).max:,}")
         if len(self.ids) != n:
             raise ValueError(f"{len(self.ids)} ids for {n} accounts")
         object.__setattr__(self, "adjacency", read_only_csr(csr_array(self.adjacency)))

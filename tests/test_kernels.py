@@ -1,0 +1,181 @@
+"""Compiled functions on hostile networks: they check no index, so `make test-bounds` runs this file with checks.
+
+The last test holds that every compiled function of the package has run here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+from scipy.sparse import csr_array, random_array
+
+import kedge
+from kedge.config import Config, HypergraphConfig
+from kedge.errors import KedgeError
+from kedge.evidence.kernels import BestLists, join
+from kedge.hypergraph.neighbourhood import Graph, Walk, surround, walk_nearest
+from kedge.linalg.assign import assign
+from kedge.methods import METHODS
+from kedge.types import Network, Problem
+
+CONFIG = Config.model_validate(
+    {
+        "mgcn": {"dimensions": 8, "steps": 3, "pool": 8},
+        "evidence": {"form": "sparse", "rounds": 3, "least_rounds": 1},
+        "pairing": {"steps": 3},
+        "baselines": {"dimensions": 8, "walks": 2, "walk_length": 5, "passes": 2, "steps": 3, "rounds": 3},
+    }
+)
+# Those that have compiled functions of their own, or that use those of `evidence` and `mgcn`.
+NAMES = ("evidence", "mgcn", "deepwalk", "ione", "netalign", "percolation")
+
+
+def weighted(edges: list[tuple[int, int]], n: int, weights: list[float]) -> Network:
+    plain = Network.from_edges(edges, n)
+    upper = csr_array((np.array(weights, np.float32), tuple(zip(*edges, strict=True))), shape=(n, n))
+    return Network(csr_array(upper + upper.T), plain.ids)
+
+
+N = 12
+PATH = [(i, i + 1) for i in range(N - 1)]
+NETWORKS = {
+    "one account": Network.from_edges([], 1),
+    "no edges": Network.from_edges([], N),
+    "one edge": Network.from_edges([(0, 1)], N),
+    "a hub": Network.from_edges([(0, i) for i in range(1, N)], N),
+    "a clique": Network.from_edges([(i, j) for i in range(N) for j in range(i)], N),
+    "a path": Network.from_edges(PATH, N),
+    "three components": Network.from_edges([(0, 1), (1, 2), (2, 0), (3, 4), (5, 6), (6, 7)], N),
+    "two hubs with all the others": Network.from_edges([(h, i) for h in (0, 1) for i in range(2, N)], N),
+    "weights at both bounds": weighted(PATH, N, [1e15 if i % 2 else 1e-15 for i in range(N - 1)]),
+}
+
+
+@pytest.mark.filterwarnings("ignore:degenerate hypergraph")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("form", NETWORKS)
+def test_methods_score_hostile_networks_with_numbers(name: str, form: str) -> None:
+    pytest.importorskip("torch")
+    network = NETWORKS[form]
+    anchors = np.column_stack([np.arange(min(3, network.n))] * 2)
+    try:
+        alignment = METHODS[name].align(Problem(network, network, anchors), CONFIG)
+    except KedgeError as error:  # after three steps no vectors are worth much
+        assert "collapsed" in str(error)  # noqa: PT017
+        return
+    scores = alignment.score(np.argwhere(np.ones((network.n, network.n))))
+    assert not np.isnan(scores).any()
+    assert not np.isposinf(scores).any()
+
+
+FLOAT32 = np.finfo(np.float32)
+WALKS = {
+    "far apart": [float(FLOAT32.max) if i % 2 else float(FLOAT32.smallest_subnormal) for i in range(N - 1)],
+    "all largest": [float(FLOAT32.max)] * (N - 1),
+    "all smallest": [float(FLOAT32.smallest_subnormal)] * (N - 1),
+    "falling": [10.0 ** (7 * (5 - i)) for i in range(N - 1)],
+}
+
+
+@pytest.mark.parametrize("form", WALKS)
+@pytest.mark.parametrize("restart", [1e-12, 0.15, 1 - 1e-12])
+def test_walks_stay_in_their_room_where_probabilities_underflow(form: str, restart: float) -> None:
+    """A step whose probability is below the smallest float reaches nothing; it was counted as new each time."""
+    weights = np.clip(WALKS[form], float(FLOAT32.smallest_subnormal), float(FLOAT32.max))
+    A = weighted(PATH, N, [*weights]).adjacency
+    graph = Graph(A.indptr, A.indices.astype(np.uint32), A.data.astype(np.float64), False)
+    nearest, mass, counts = walk_nearest(graph, np.arange(N), Walk(400, restart, N, N))
+    assert np.isfinite(mass).all()
+    assert ((counts >= 1) & (counts <= N)).all()
+    np.testing.assert_array_equal(nearest[:, 0], np.arange(N))
+    for row, count in zip(nearest, counts, strict=True):
+        assert len(set(row[:count].tolist())) == count, "no account twice"
+
+
+def test_a_walk_whose_probability_underflows_ends_there() -> None:
+    """From account 0 nearly all of the probability goes to 1, and by a path of tiny shares the rest underflows."""
+    n = 40
+    edges = [(0, 1), *((0, i) for i in range(2, n))]
+    A = weighted(edges, n, [float(FLOAT32.max)] + [float(FLOAT32.smallest_subnormal)] * (n - 2)).adjacency
+    graph = Graph(A.indptr, A.indices.astype(np.uint32), A.data.astype(np.float64), False)
+    _, mass, counts = walk_nearest(graph, np.array([1, 5]), Walk(1000, 0.5, n, n))
+    assert np.isfinite(mass).all()
+    assert (counts <= n).all()
+
+
+@pytest.mark.parametrize("weight", [float("inf"), float("nan"), -1.0])
+def test_no_walk_starts_on_weights_that_are_none(weight: float) -> None:
+    network = weighted(PATH, N, [1.0] * (N - 2) + [weight])
+    with pytest.raises(KedgeError, match="negative or not finite"):
+        surround(network, HypergraphConfig(), np.arange(N))
+
+
+@pytest.mark.parametrize("nearest", [0, 1, 4, 100])
+@pytest.mark.parametrize("form", NETWORKS)
+def test_hyperedges_of_hostile_networks(form: str, nearest: int) -> None:
+    network = NETWORKS[form]
+    hypergraph = surround(network, HypergraphConfig(nearest=nearest, hops=1000, front=1), np.arange(network.n))
+    assert np.isfinite(hypergraph.H.data).all()
+    assert (hypergraph.H.diagonal() > 0).all(), "each centre is in its own hyperedge"
+
+
+@pytest.mark.parametrize("how", ["optimal", "greedy", "many-to-one"])
+@pytest.mark.parametrize("scale", [1e-320, 1e-300, 1.0, 1e300])
+def test_assignments_of_gains_of_any_size(how: str, scale: float) -> None:
+    gain = csr_array(random_array((30, 20), density=0.3, rng=np.random.default_rng(0)) * scale)
+    pairs = assign(gain, how)
+    assert len(set(pairs[:, 0].tolist())) == len(pairs)
+    assert (gain[pairs[:, 0], pairs[:, 1]] > 0).all()
+    if how != "many-to-one":
+        assert len(set(pairs[:, 1].tolist())) == len(pairs)
+    if scale >= 1e-300:
+        np.testing.assert_array_equal(pairs, assign(gain / scale, how))
+
+
+def test_full_and_empty_lists_of_several_threads_are_joined() -> None:
+    def lists(sizes: list[int]) -> BestLists:
+        scores = np.array([[float("nan"), -np.inf, 3.0], [1.0, 2.0, 3.0], [np.inf, 0.0, 0.0]])
+        return BestLists(np.arange(9, dtype=np.int32).reshape(3, 3), scores, np.array(sizes))
+
+    for mine in ([0, 0, 0], [3, 3, 3], [1, 2, 3]):
+        for more in ([0, 0, 0], [3, 3, 3], [3, 1, 0]):
+            best = lists(mine)
+            join(best, lists(more))
+            np.testing.assert_array_equal(best.sizes, np.minimum(np.add(mine, more), 3))
+
+
+@cache
+def kernels() -> dict[str, Dispatcher]:
+    """Every compiled function of the package."""
+    root = Path(kedge.__file__).parent
+    found = {}
+    for path in sorted(root.rglob("*.py")):
+        if "njit" in path.read_text("utf-8"):
+            module = import_module(".".join(["kedge", *path.relative_to(root).with_suffix("").parts]))
+            found |= {
+                f"{module.__name__}.{name}": value
+                for name, value in vars(module).items()
+                if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__
+            }
+    return found
+
+
+def test_every_compiled_function_has_run_here() -> None:
+    """Called from Python in this file's tests, or from a compiled function that was."""
+    pytest.importorskip("torch")
+    waiting = [kernel for kernel in kernels().values() if kernel.signatures]
+    if not waiting:
+        pytest.skip("the tests of this file have not run in this process")
+    run = set()
+    while waiting:
+        kernel = waiting.pop()
+        if id(kernel) not in run:
+            run.add(id(kernel))
+            named = (kernel.py_func.__globals__.get(name) for name in kernel.py_func.__code__.co_names)
+            waiting += [value for value in named if isinstance(value, Dispatcher)]
+    assert [name for name, kernel in kernels().items() if id(kernel) not in run] == []
