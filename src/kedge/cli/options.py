@@ -26,6 +26,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="CSV: ids exactly as they are, also those that a spreadsheet runs as formulas.")
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
 Preset = Annotated[str, typer.Option("--preset", help="default or paper.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]

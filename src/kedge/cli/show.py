@@ -40,6 +40,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     console.print(table)
 
 
+def note_guarded(cells: int) -> None:
+    """Tell how many cells of a file got an apostrophe."""
+    if cells:
+        Reporter().note(
+            f"{cells:,} cells that a spreadsheet would run as formulas begin with an apostrophe; "
+            "--raw writes them exactly"
+        )
+
+
 def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
