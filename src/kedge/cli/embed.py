@@ -31,6 +31,9 @@ def embed(
     seed: options.Seed = None,
     engine: options.Engine = None,
     address: options.Address = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
     workers: options.Workers = None,
     max_memory: options.MaxMemory = None,
     raw: options.Raw = False,
@@ -56,7 +59,8 @@ def embed(
     from kedge.store import DiskCache, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    given = options.engine_settings(engine, address, workers, max_memory) | ({} if seed is None else {"seed": seed})
+    given = options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
+    given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)

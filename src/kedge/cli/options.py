@@ -36,6 +36,11 @@ Engine = Annotated[
     str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
 ]
 Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
+TlsCa = Annotated[
+    str | None, typer.Option("--tls-ca", metavar="FILE", help="Dask by TLS: the authority's certificate.")
+]
+TlsCert = Annotated[str | None, typer.Option("--tls-cert", metavar="FILE", help="Dask by TLS: your own certificate.")]
+TlsKey = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Dask by TLS: the key of it.")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one per core.")]
 MaxMemory = Annotated[
     str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")
@@ -48,12 +53,17 @@ _UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
 
 
 def engine_settings(
-    engine: str | None, address: str | None, workers: int | None, max_memory: str | None
+    engine: str | None,
+    address: str | None,
+    tls: tuple[str | None, str | None, str | None],
+    workers: int | None,
+    max_memory: str | None,
 ) -> dict[str, Any]:
     """The engine's options as settings; an address alone selects Dask."""
     given = {
         "engine.name": "dask" if engine is None and address is not None else engine,
         "engine.address": address,
+        **dict(zip(("engine.tls_ca", "engine.tls_cert", "engine.tls_key"), tls, strict=True)),
         "engine.workers": workers,
         "engine.max_memory_mb": None if max_memory is None else _megabytes(max_memory),
     }
