@@ -87,7 +87,7 @@ def _export(wanted: Sequence[tuple[Path | None, Sequence[tuple[str, str]]]], raw
     """Write each list of pairs whose file has a name, as `kedge match` reads them; the number of pairs by file."""
     import pyarrow as pa
 
-    from kedge.ingest.formulas import guard_table, write_delimited
+    from kedge.ingest import guard_table, write_delimited
     from kedge.store import refuse_overwrite, write_atomically
 
     named = {file: pairs for file, pairs in wanted if file is not None}

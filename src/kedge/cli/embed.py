@@ -54,7 +54,7 @@ def embed(
 
     from kedge.config import resolve
     from kedge.context import RunContext
-    from kedge.ingest.formulas import guard_table
+    from kedge.ingest import guard_table
     from kedge.pipeline.embed import embed as fit_vectors
     from kedge.store import DiskCache, refuse_overwrite, write_atomically
 
@@ -131,7 +131,7 @@ def _dump(ids: Any, vectors: Any, kind: str, file: BinaryIO) -> None:
         columns = {"id": ids.combine_chunks(), "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])}
         pq.write_table(pa.table(columns), file, compression="zstd")
     else:
-        from kedge.ingest.formulas import write_delimited
+        from kedge.ingest import write_delimited
 
         columns = {"id": ids, **{f"x{i}": pa.array(vectors[:, i]) for i in range(vectors.shape[1])}}
         write_delimited(pa.table(columns), file)

@@ -13,6 +13,7 @@ from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
 
 _COLUMNS: Final = ("left", "right", "rank", "score", "probability")
+_MOST: Final = 1_000_000
 
 
 @guarded
@@ -38,8 +39,8 @@ def export(
     kind = format or out.suffix.removeprefix(".").lower()
     if kind not in ("csv", "parquet", "json"):
         raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet or json")
-    if candidates < 1:
-        raise KedgeError(f"--candidates is {candidates}", remedy="ask for at least 1")
+    if not 1 <= candidates <= _MOST:
+        raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
     refuse_overwrite(out, force)
     table = load_table(run, candidates)
     table = table.filter(pc.less_equal(table["rank"], candidates))
@@ -61,7 +62,7 @@ def _dump(table: Any, kind: str, file: BinaryIO) -> None:
 
         pq.write_table(table, file, compression="zstd")
     elif kind == "csv":
-        from kedge.ingest.formulas import write_delimited
+        from kedge.ingest import write_delimited
 
         write_delimited(table, file)
     else:

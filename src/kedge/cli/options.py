@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
+from kedge.cli.start import drop_output
 from kedge.errors import KedgeError
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -97,8 +99,14 @@ def guarded(command: F) -> F:
             _fail("kedge: interrupted; the same command resumes where it stopped", 130, kwargs)
         except BrokenPipeError:
             # The reader of stdout has closed it (`| head`): no error, and no more output.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output(sys.stdout)
             raise typer.Exit(0) from None
+        except OSError as error:
+            # Of files kedge knows more to say; what comes here is mostly a full disk behind stdout.
+            place = "" if error.filename is None else f"{error.filename}: "
+            with contextlib.suppress(OSError, ValueError):
+                drop_output(sys.stdout)
+            _fail(f"kedge: {place}{error.strerror or error}", 2, kwargs)
         except MemoryError:
             remedy = "see `kedge check` for an estimate, or match without embeddings: --set pairing.use=no"
             _fail(f"kedge: out of memory; {remedy}", 1, kwargs)

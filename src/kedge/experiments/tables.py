@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from kedge.evaluation import METRICS, metrics_shown
 from kedge.experiments.measure import Measured
-from kedge.ingest.formulas import guard_text
+from kedge.ingest import guard_text
 
 _FORWARD = "CPU seconds of 1,000 forward passes"
 
