@@ -43,7 +43,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def note_guarded(cells: int) -> None:
-    """Tell how many cells of a file got an apostrophe."""
+    """A note on how many cells of a file got an apostrophe."""
     if cells:
         Reporter().note(
             f"{cells:,} cells that a spreadsheet would run as formulas begin with an apostrophe; "

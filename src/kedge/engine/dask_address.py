@@ -1,7 +1,7 @@
 """The address of a Dask scheduler: checked before Dask's own client sees it, since that may wait for ever.
 
 A scheduler sends the first bytes on every connection: eight with the number of frames that follow. So one connection
-tells whether a scheduler answers, within a time limit.
+shows whether a scheduler answers, within a time limit.
 """
 
 from __future__ import annotations
