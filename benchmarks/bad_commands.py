@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 sys.path.insert(0, str(ROOT / "src"))
 
-import bad_commands as cases  # noqa: E402
+import command_lines as cases  # noqa: E402
 from command import kedge as run_kedge  # noqa: E402
 from command import match_words, plant  # noqa: E402
 
