@@ -10,7 +10,6 @@ from typing import Annotated, Final, NoReturn
 import typer
 
 from kedge.cli.start import check_words, drop_output, open_streams, usage_line
-from kedge.context.compiled import ensure_compile_cache
 from kedge.errors import KedgeError
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -56,7 +55,6 @@ for _name, _command in COMMANDS.items():
 def main(words: Sequence[str] | None = None) -> NoReturn:
     """The entry point: exit code 2 and one line for a usage error, as for every other mistake of a user."""
     open_streams()
-    ensure_compile_cache()
     try:
         code = _run(list(sys.argv[1:] if words is None else words) or ["--help"])
         sys.stdout.flush()

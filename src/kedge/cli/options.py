@@ -87,6 +87,9 @@ def guarded(command: F) -> F:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
+        from kedge.context.compiled import ensure_compile_cache
+
+        ensure_compile_cache()
         signal.signal(signal.SIGTERM, _terminate)
         usual = sys.unraisablehook
         sys.unraisablehook = functools.partial(_raise_again, usual)
