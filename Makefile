@@ -8,7 +8,11 @@ CORE := $(VENV)/.core
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-.PHONY: demo test test-bounds fuzz torture check lock bench bench-accuracy screenshots clean
+# Tools that lock, list and try versions, in an environment of their own.
+TOOLS := $(VENV)/tools
+UV := $(TOOLS)/bin/uv
+
+.PHONY: demo test test-bounds test-oldest test-newest fuzz torture check lock sbom bench bench-accuracy screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -59,11 +63,44 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_import_order.py
 
-# The versions installed now, all that they need included, become those that every install takes.
-lock: $(STAMP)
+$(UV): .ci/tools.txt
+	@$(PYTHON) -m venv $(TOOLS)
+	@$(TOOLS)/bin/pip install --quiet --disable-pip-version-check -r .ci/tools.txt
+	@touch $(UV)
+
+# The versions installed now, all that they need included, become those that every install takes. The files in locks/
+# have the hashes of every file of these versions as well, for `pip install --require-hashes`; only torch is missing there: its
+# CPU build has another hash in each place that has it.
+EXTRAS := --extra plots --extra review --extra cluster
+HASHES := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate -c constraints.txt
+lock: $(STAMP) $(UV)
 	$(BIN)/python .ci/lock.py > $(VENV)/constraints.txt
 	mv $(VENV)/constraints.txt constraints.txt
+	mkdir -p locks
+	$(HASHES) --custom-compile-command "make lock" pyproject.toml -o locks/core.txt
+	echo networkit | $(HASHES) --custom-compile-command "make lock" pyproject.toml - $(EXTRAS) -o locks/extras.txt
 	@touch $(CORE) $(STAMP)
+
+# What is installed, as a bill of materials in CycloneDX's JSON.
+sbom: $(STAMP) $(UV)
+	$(TOOLS)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o sbom.json $(BIN)/python
+
+# The oldest versions that pyproject.toml allows, and the newest there are today: a subset of the tests, without torch.
+TRIED := tests/cli/test_export.py tests/cli/test_match.py tests/cli/test_demo.py tests/cli/test_check.py \
+	tests/cli/test_bad_commands.py tests/methods/test_contract.py tests/review/test_app.py tests/review/test_match.py \
+	tests/store/test_store.py tests/engine/test_engine.py tests/ingest/test_delimited.py tests/ingest/test_anchors.py tests/ingest/test_read.py
+WITHOUT_TORCH := not (killed or a_kill or embed or mgcn or autoencoder or mah or deepwalk or gcn or pale or hgnn or isorank or \
+	final or deeplink or dalaup or parrot)
+test-oldest: RESOLUTION := lowest-direct
+test-newest: RESOLUTION := highest
+test-oldest test-newest: test-%: $(UV)
+	grep -E '^(pytest|pytest-timeout|pytest-xdist|hypothesis|httpx|schemathesis)==' constraints.txt > $(VENV)/tried.in
+	rm -f $(VENV)/$*.txt
+	$(UV) pip compile --quiet --resolution $(RESOLUTION) pyproject.toml $(VENV)/tried.in $(EXTRAS) --no-header --no-annotate -o $(VENV)/$*.txt
+	$(UV) venv --quiet --clear --python $(PYTHON) $(VENV)/$*
+	$(UV) pip install --quiet --python $(VENV)/$*/bin/python -r $(VENV)/$*.txt
+	PYTHONPATH=$(CURDIR)/src NUMBA_CACHE_DIR=$(abspath $(VENV))/$*/numba $(VENV)/$*/bin/python -m pytest -n 2 --dist loadfile \
+		-p no:anyio -p no:cacheprovider -W default --disable-warnings -m "not data" -k "$(WITHOUT_TORCH)" $(TRIED)
 
 screenshots: $(STAMP) $(BROWSER)
 	$(BIN)/python docs/screenshots.py
@@ -73,7 +110,7 @@ BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
 	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
-	report_size bad_inputs bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open
+	bad_commands bad_inputs report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 
@@ -83,4 +120,4 @@ bench-accuracy: $(STAMP)
 	$(BIN)/python benchmarks/calibration.py
 
 clean:
-	rm -rf $(VENV) demo-run bench-out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo-run sbom.json bench-out .pytest_cache .mypy_cache .ruff_cache

@@ -32,6 +32,8 @@ _LIGHT |= dict.fromkeys(("Hypergraph", "Matches", "Network", "Problem"), "types"
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'kedge' has no attribute {name!r}")
+    if name not in _LIGHT:  # numba is loaded with these, and reads then where it may save
+        import_module("kedge.context.compiled").ensure_compile_cache()
     return getattr(import_module(f"kedge.{_LIGHT.get(name, 'api')}"), name)
 
 

@@ -33,14 +33,36 @@ def test_export_writes_the_promised_columns(run: Any, tmp_path: Path, kind: str)
     kedge("export", run, "-o", out, "--force")
 
 
-def test_export_guards_formulas_on_request(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def handles(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run on networks with ids that spreadsheets run."""
+    folder = tmp_path_factory.mktemp("handles")
     rows = ["=cmd()\tx0", "x0\tx1", "x1\t=cmd()", "x1\tx2"]
     for side in "lr":
-        (tmp_path / f"{side}.tsv").write_text("\n".join(rows))
-    (tmp_path / "a.tsv").write_text("x0\tx0\nx1\tx1\n")
-    files = [tmp_path / name for name in ("l.tsv", "r.tsv")]
-    kedge("match", *files, "--anchors", tmp_path / "a.tsv", "-o", tmp_path / "run", "-q")
-    kedge("export", tmp_path / "run", "-o", tmp_path / "plain.csv")
-    kedge("export", tmp_path / "run", "-o", tmp_path / "safe.csv", "--excel-safe")
-    assert "\n=cmd()" in (tmp_path / "plain.csv").read_text() or '"=cmd()' in (tmp_path / "plain.csv").read_text()
-    assert "'=cmd()" in (tmp_path / "safe.csv").read_text()
+        (folder / f"{side}.tsv").write_text("\n".join(rows))
+    (folder / "a.tsv").write_text("x0\tx0\nx1\tx1\n")
+    files = [folder / name for name in ("l.tsv", "r.tsv")]
+    kedge("match", *files, "--anchors", folder / "a.tsv", "-o", folder / "run", "-q")
+    return folder / "run"
+
+
+def test_csv_is_safe_for_spreadsheets_unless_raw_is_asked_for(handles: Path, tmp_path: Path) -> None:
+    result = kedge("export", handles, "-o", tmp_path / "safe.csv")
+    kedge("export", handles, "-o", tmp_path / "raw.csv", "--raw")
+    kedge("export", handles, "-o", tmp_path / "old.csv", "--excel-safe")
+    safe, raw = (list(csv.DictReader((tmp_path / f"{name}.csv").read_text().splitlines())) for name in ("safe", "raw"))
+    assert {row["left"] for row in raw} == {"=cmd()", "x2"}
+    assert [row["left"].removeprefix("'") for row in safe] == [row["left"] for row in raw]
+    assert {row["left"] for row in safe} == {"'=cmd()", "x2"}
+    assert [row["score"] for row in safe] == [row["score"] for row in raw], "numbers are no formulas"
+    assert (tmp_path / "old.csv").read_bytes() == (tmp_path / "safe.csv").read_bytes()
+    assert "cells that a spreadsheet would run as formulas begin with an apostrophe; --raw" in result.stderr
+
+
+@pytest.mark.parametrize("kind", ["json", "parquet"])
+def test_other_formats_are_exact(handles: Path, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / f"m.{kind}"
+    result = kedge("export", handles, "-o", out)
+    rows = json.loads(out.read_text()) if kind == "json" else pq.read_table(out).to_pylist()
+    assert {row["left"] for row in rows} == {"=cmd()", "x2"}
+    assert result.stderr == ""

@@ -31,6 +31,14 @@ def test_pairs_are_found_counted_and_repeats_dropped() -> None:
     assert (report.rows, report.found, report.unknown, report.repeated) == (4, 2, 1, 1)
 
 
+def test_pairs_exported_for_spreadsheets_are_read_back() -> None:
+    left = Network.from_edges([(0, 1), (1, 2)], 3, ["@a", "'=b", "=b"])
+    right = Network.from_edges([(0, 1), (1, 2)], 3, ["x", "'-y", "z"])
+    exported = [("'@a", "x"), ("''=b", "'-y"), ("'=b", "z")]
+    # '=b is an id of the left network, so it is taken as it is; so is '-y.
+    assert resolve_pairs(read_pairs(exported), left, right).pairs.tolist() == [[0, 0], [1, 1], [1, 2]]
+
+
 def test_swapped_columns_are_recognised_and_named() -> None:
     with pytest.raises(KedgeError, match=r"columns look swapped: 2 of 2 .*exchange"):
         resolve([("b0", "a0"), ("b1", "a2")])

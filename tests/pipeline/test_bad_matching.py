@@ -208,3 +208,16 @@ def test_the_vectors_stand_in_the_waterfall_and_a_run_goes_on(tmp_path: Path) ->
     other = json.loads(CliRunner().invoke(app, [*asked[:3], "b21", "--json"]).stdout)
     assert -1 <= other["similarity"] < said["similarity"] <= 1, "the vectors of one person in both networks are alike"
     assert "similarity 0." in CliRunner().invoke(app, asked[:-1]).stdout
+
+
+def test_settings_of_an_engine_without_effect_are_noted(tmp_path: Path) -> None:
+    edges = [(0, 1), (1, 2), (2, 3)]
+    given = ("--engine", "dask", "--address", "tcp://127.0.0.1:1", "--max-memory", "4GB")
+    notes, _ = matched(tmp_path, named(edges, "a"), named(edges, "b"), same(2), *given)
+    assert "no effect: engine.name, engine.max_memory_mb, engine.address; the method kedge trains no vectors" in notes
+
+
+def test_an_address_that_is_none_is_refused_before_anything_is_read(tmp_path: Path) -> None:
+    done = run(tmp_path, [], [], [], "--address", "garbage://x")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("kedge: 'garbage://x' is not the address of a Dask scheduler")

@@ -131,6 +131,7 @@ def test_decisions_are_exported_and_verified(pair: Path, tmp_path: Path) -> None
     assert "there are no decisions yet" in kedge("decisions", run, "verify", code=2).stderr
     log = decided(run)
     log.append("ann", "yes", 'a "quoted"\tid', "x,y")
+    log.append("ann", "yes", "=cmd()", "@y")
     log.append("ann", "no", "b", "y")
     log.append("ann", "yes", "c", "z")
     log.append("ann", "yes", "c", "w")
@@ -139,8 +140,11 @@ def test_decisions_are_exported_and_verified(pair: Path, tmp_path: Path) -> None
     assert "several confirmed partners" in result.stderr
     assert list(csv.reader((tmp_path / "yes.tsv").read_text().splitlines(), delimiter="\t")) == [
         ["left", "right"],
+        ["'=cmd()", "'@y"],
         ['a "quoted"\tid', "x,y"],
     ]
+    kedge("decisions", run, "export", "-o", tmp_path / "yes.tsv", "--raw", "--force")
+    assert '"=cmd()"\t"@y"' in (tmp_path / "yes.tsv").read_text()
     assert list(csv.reader((tmp_path / "no.csv").read_text().splitlines())) == [["left", "right"], ["b", "y"]]
     assert "exists already" in kedge("decisions", run, "export", "-o", tmp_path / "yes.tsv", code=2).stderr
     assert log.head in kedge("decisions", run, "verify").stdout

@@ -49,6 +49,16 @@ def doze_once(argument: tuple[str, int]) -> int:
     return number
 
 
+def stop_once(argument: tuple[str, int]) -> int:
+    """The first job of number 1 stops its own process, as SIGSTOP does."""
+    folder, number = argument
+    marker = Path(folder) / "stopped"
+    if number == 1 and not marker.exists():
+        marker.write_text("yes")
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return number
+
+
 def slow_pid(argument: tuple[str, int]) -> int:
     """Writes its pid, works a little, so that somebody can kill it in between."""
     folder, number = argument

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Final
+from typing import Annotated, Final, NoReturn
 
 import typer
+
+from kedge.cli.start import check_words, drop_output, open_streams, usage_line
+from kedge.errors import KedgeError
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -48,6 +52,31 @@ for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 
 
-def main() -> None:
-    """The entry point."""
-    app()
+def main(words: Sequence[str] | None = None) -> NoReturn:
+    """The entry point: exit code 2 and one line for a usage error, as for every other mistake of a user."""
+    open_streams()
+    try:
+        code = _run(list(sys.argv[1:] if words is None else words) or ["--help"])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output(sys.stdout)
+        code = 0
+    except OSError as error:
+        drop_output(sys.stdout)
+        sys.stderr.write(f"kedge: cannot write the output: {error.strerror}\n")
+        code = 2
+    sys.exit(code)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        check_words(words)
+        return app(words, prog_name="kedge", standalone_mode=False) or 0
+    except KedgeError as error:
+        sys.stderr.write(f"kedge: {error}\n")
+        return 2
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        sys.stderr.write(f"kedge: {usage_line(error)}\n")
+        return 2

@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, Final
 
 import typer
 
-from kedge.cli.options import Debug, Force, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.options import Debug, Force, Json, Raw, RunDirectory, guarded
+from kedge.cli.show import Reporter, note_guarded, print_json
 from kedge.errors import KedgeError
+
+_COLUMNS: Final = ("left", "right")
 
 
 @guarded
@@ -30,6 +32,7 @@ def decisions(
         str | None,
         typer.Option(metavar="HASH", help="verify: a head that was printed before must still be in the log."),
     ] = None,
+    raw: Raw = False,
     force: Force = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
@@ -64,7 +67,7 @@ def decisions(
             facts["after_head"] = after
             lines.append(f"{after:,} entries came after the given head")
     else:
-        written = _export(((out, resolved.confirmed), (rejected, resolved.rejected)), force)
+        written = _export(((out, resolved.confirmed), (rejected, resolved.rejected)), raw, force)
         facts = {"files": [str(file) for file in written]}
         lines = [f"{count:,} pairs in {file}" for file, count in written.items()]
         reporter = Reporter()
@@ -80,8 +83,11 @@ def decisions(
         print(*lines, sep="\n")
 
 
-def _export(wanted: Sequence[tuple[Path | None, Sequence[tuple[str, str]]]], force: bool) -> dict[Path, int]:
-    """Write each list of pairs whose file has a name; the number of pairs by file."""
+def _export(wanted: Sequence[tuple[Path | None, Sequence[tuple[str, str]]]], raw: bool, force: bool) -> dict[Path, int]:
+    """Write each list of pairs whose file has a name, as `kedge match` reads them; the number of pairs by file."""
+    import pyarrow as pa
+
+    from kedge.ingest import guard_table, write_delimited
     from kedge.store import refuse_overwrite, write_atomically
 
     named = {file: pairs for file, pairs in wanted if file is not None}
@@ -90,8 +96,13 @@ def _export(wanted: Sequence[tuple[Path | None, Sequence[tuple[str, str]]]], for
     for file in named:
         _delimiter(file)
         refuse_overwrite(file, force)
+    changed = 0
     for file, pairs in named.items():
-        write_atomically(file, partial(_dump, pairs, _delimiter(file)))
+        sides = {name: pa.array([pair[side] for pair in pairs], pa.string()) for side, name in enumerate(_COLUMNS)}
+        table, more = (pa.table(sides), 0) if raw else guard_table(pa.table(sides))
+        write_atomically(file, partial(write_delimited, table, delimiter=_delimiter(file)))
+        changed += more
+    note_guarded(changed)
     return {file: len(pairs) for file, pairs in named.items()}
 
 
@@ -100,15 +111,3 @@ def _delimiter(file: Path) -> str:
     if kind not in (".tsv", ".csv"):
         raise KedgeError("no such format", file=file, remedy="end the name in .tsv or .csv")
     return "\t" if kind == ".tsv" else ","
-
-
-def _dump(pairs: Any, delimiter: str, file: BinaryIO) -> None:
-    """In a form that `kedge match` reads: a header, quotes where an id needs them."""
-    import csv
-    import io
-
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(("left", "right"))
-    writer.writerows(pairs)
-    file.write(text.getvalue().encode())

@@ -30,7 +30,7 @@ def doctor(json: Json = False, debug: Debug = False) -> None:  # noqa: ARG001 (r
 
 def _facts() -> dict[str, Any]:
     from kedge import __version__
-    from kedge.context import cores, memory
+    from kedge.context import compile_cache, cores, memory
     from kedge.context.extras import EXTRAS, missing_libraries
 
     return {
@@ -42,6 +42,7 @@ def _facts() -> dict[str, Any]:
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "not set"),
         "memory GB": round(memory().total / 1e3, 1),
         "memory available GB": round(memory().available / 1e3, 1),
+        "compiled functions": str(compile_cache() or "not saved; set NUMBA_CACHE_DIR to a directory"),
         "libraries": {name: _version(name) for name in _LIBRARIES},
         "extras": {name: not missing_libraries(name) for name in EXTRAS},
     }

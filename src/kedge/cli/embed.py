@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.show import Reporter, note_guarded, print_json
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:  # loading it takes torch, and `kedge --help` must not wait for that
@@ -31,9 +31,13 @@ def embed(
     seed: options.Seed = None,
     engine: options.Engine = None,
     address: options.Address = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
     workers: options.Workers = None,
     max_memory: options.MaxMemory = None,
     max_input_memory: options.MaxInputMemory = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -47,13 +51,17 @@ def embed(
     kind = out.suffix.removeprefix(".").lower()
     if kind not in ("parquet", "csv", "npz"):
         raise KedgeError(f"no format {kind!r}", file=out, remedy="end the name in .parquet, .csv or .npz")
+    import pyarrow as pa
+
     from kedge.config import resolve
     from kedge.context import RunContext
+    from kedge.ingest import guard_table
     from kedge.pipeline.embed import embed as fit_vectors
     from kedge.store import DiskCache, refuse_overwrite, write_atomically
 
     refuse_overwrite(out, force)
-    given = options.engine_settings(engine, address, workers, max_memory) | options.read_settings(max_input_memory)
+    given = options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
+    given |= options.read_settings(max_input_memory)
     given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
@@ -61,7 +69,10 @@ def embed(
         made = fit_vectors(network, config, RunContext(cache, reporter), hypergraph=hypergraph, name=network.name)
         if len(made.fit.hyperedges) == 1 and made.fit.hyperedges[0] is not None:
             reporter.note(_describe(made.fit.hyperedges[0]))
-    write_atomically(out, partial(_dump, made.ids, made.vectors, kind))
+    ids = pa.table({"id": made.ids})
+    ids, changed = guard_table(ids) if kind == "csv" and not raw else (ids, 0)
+    write_atomically(out, partial(_dump, ids["id"], made.vectors, kind))
+    note_guarded(changed)
     cache.clear()
     _print_facts(out, made.fit, json)
 
@@ -119,10 +130,10 @@ def _dump(ids: Any, vectors: Any, kind: str, file: BinaryIO) -> None:
         import pyarrow.parquet as pq
 
         flat = pa.array(np.ascontiguousarray(vectors).ravel())
-        columns = {"id": ids, "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])}
+        columns = {"id": ids.combine_chunks(), "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1])}
         pq.write_table(pa.table(columns), file, compression="zstd")
     else:
-        import pyarrow.csv as arrow_csv
+        from kedge.ingest import write_delimited
 
         columns = {"id": ids, **{f"x{i}": pa.array(vectors[:, i]) for i in range(vectors.shape[1])}}
-        arrow_csv.write_csv(pa.table(columns), file)
+        write_delimited(pa.table(columns), file)

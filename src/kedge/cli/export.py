@@ -8,13 +8,12 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from kedge.cli.options import Debug, Force, Json, RunDirectory, guarded
-from kedge.cli.show import print_json
+from kedge.cli.options import Debug, Force, Json, Raw, RunDirectory, guarded
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
 
 _COLUMNS: Final = ("left", "right", "rank", "score", "probability")
-# A spreadsheet runs a cell that begins with one of these.
-_FORMULA: Final = "^[=+\\-@\t\r]"
+_MOST: Final = 1_000_000
 
 
 @guarded
@@ -24,9 +23,8 @@ def export(
     candidates: Annotated[int, typer.Option("--candidates", "-k", help="The most candidates per left account.")] = 1,
     format: Annotated[str | None, typer.Option(help="csv, parquet or json; by default the file's ending.")] = None,
     matches_only: Annotated[bool, typer.Option("--matches-only", help="Only the pairs decided to be matches.")] = False,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="CSV: quote cells that a spreadsheet would run as formulas.")
-    ] = False,
+    raw: Raw = False,
+    excel_safe: Annotated[bool, typer.Option("--excel-safe", hidden=True, help="The default now.")] = False,  # noqa: ARG001
     force: Force = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
@@ -34,24 +32,24 @@ def export(
     """Write the candidates of a run: left, right, rank, score, probability."""
     import pyarrow.compute as pc
 
+    from kedge.ingest import guard_table
     from kedge.pipeline import load_table
     from kedge.store import refuse_overwrite, write_atomically
 
     kind = format or out.suffix.removeprefix(".").lower()
     if kind not in ("csv", "parquet", "json"):
         raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet or json")
-    if candidates < 1:
-        raise KedgeError(f"--candidates is {candidates}", remedy="ask for at least 1")
+    if not 1 <= candidates <= _MOST:
+        raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
     refuse_overwrite(out, force)
     table = load_table(run, candidates)
     table = table.filter(pc.less_equal(table["rank"], candidates))
     if matches_only:
         table = table.filter(pc.equal(table["decision"], "match"))
     table = table.select(_COLUMNS)
-    if excel_safe and kind == "csv":
-        for place, name in enumerate(("left", "right")):
-            table = table.set_column(place, name, pc.replace_substring_regex(table[name], f"({_FORMULA})", "'\\1"))
+    table, changed = guard_table(table) if kind == "csv" and not raw else (table, 0)
     write_atomically(out, partial(_dump, table, kind))
+    note_guarded(changed)
     if json:
         print_json({"file": str(out), "rows": table.num_rows, "format": kind})
     else:
@@ -64,9 +62,9 @@ def _dump(table: Any, kind: str, file: BinaryIO) -> None:
 
         pq.write_table(table, file, compression="zstd")
     elif kind == "csv":
-        import pyarrow.csv as arrow_csv
+        from kedge.ingest import write_delimited
 
-        arrow_csv.write_csv(table, file, arrow_csv.WriteOptions(quoting_style="needed"))
+        write_delimited(table, file)
     else:
         import json
 

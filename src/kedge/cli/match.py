@@ -34,6 +34,9 @@ def match(
     seed: options.Seed = None,
     engine: options.Engine = None,
     address: options.Address = None,
+    tls_ca: options.TlsCa = None,
+    tls_cert: options.TlsCert = None,
+    tls_key: options.TlsKey = None,
     workers: options.Workers = None,
     max_memory: options.MaxMemory = None,
     max_input_memory: options.MaxInputMemory = None,
@@ -50,7 +53,7 @@ def match(
     from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
-    given |= options.engine_settings(engine, address, workers, max_memory)
+    given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
     given |= options.read_settings(max_input_memory)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import re
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
+from kedge.cli.start import drop_output
 from kedge.errors import KedgeError
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -26,6 +28,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="CSV: ids exactly as they are, also those that a spreadsheet runs as formulas.")
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
 Preset = Annotated[str, typer.Option("--preset", help="default or paper.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
@@ -33,6 +38,11 @@ Engine = Annotated[
     str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
 ]
 Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
+TlsCa = Annotated[
+    str | None, typer.Option("--tls-ca", metavar="FILE", help="Dask by TLS: the authority's certificate.")
+]
+TlsCert = Annotated[str | None, typer.Option("--tls-cert", metavar="FILE", help="Dask by TLS: your own certificate.")]
+TlsKey = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Dask by TLS: the key of it.")]
 Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one per core.")]
 MaxMemory = Annotated[
     str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")
@@ -49,12 +59,17 @@ _UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
 
 
 def engine_settings(
-    engine: str | None, address: str | None, workers: int | None, max_memory: str | None
+    engine: str | None,
+    address: str | None,
+    tls: tuple[str | None, str | None, str | None],
+    workers: int | None,
+    max_memory: str | None,
 ) -> dict[str, Any]:
     """The engine's options as settings; an address alone selects Dask."""
     given = {
         "engine.name": "dask" if engine is None and address is not None else engine,
         "engine.address": address,
+        **dict(zip(("engine.tls_ca", "engine.tls_cert", "engine.tls_key"), tls, strict=True)),
         "engine.workers": workers,
         "engine.max_memory_mb": None if max_memory is None else _megabytes("--max-memory", max_memory),
     }
@@ -81,6 +96,9 @@ def guarded(command: F) -> F:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
+        from kedge.context.compiled import ensure_compile_cache
+
+        ensure_compile_cache()
         signal.signal(signal.SIGTERM, _terminate)
         usual = sys.unraisablehook
         sys.unraisablehook = functools.partial(_raise_again, usual)
@@ -93,8 +111,14 @@ def guarded(command: F) -> F:
             _fail("kedge: interrupted; the same command resumes where it stopped", 130, kwargs)
         except BrokenPipeError:
             # The reader of stdout has closed it (`| head`): no error, and no more output.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_output(sys.stdout)
             raise typer.Exit(0) from None
+        except OSError as error:
+            # Of files kedge knows more to say; what comes here is mostly a full disk behind stdout.
+            place = "" if error.filename is None else f"{error.filename}: "
+            with contextlib.suppress(OSError, ValueError):
+                drop_output(sys.stdout)
+            _fail(f"kedge: {place}{error.strerror or error}", 2, kwargs)
         except MemoryError:
             remedy = "see `kedge check` for an estimate, or match without embeddings: --set pairing.use=no"
             _fail(f"kedge: out of memory; {remedy}", 1, kwargs)

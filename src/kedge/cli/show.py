@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 _PLAIN_INTERVAL = 10.0
+_NARROWEST = 40  # columns: in a narrower terminal lines wrap, but nothing is lost
 
 
 def print_json(value: Any) -> None:
@@ -25,6 +26,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     from rich.text import Text
 
     console = Console(highlight=False)
+    console.width = max(console.width, _NARROWEST)
     table = Table(
         title=Text(title, style="bold"),
         title_justify="left",
@@ -38,6 +40,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
         # Ids come from files: shown as text, never as markup or control codes.
         table.add_row(*(Text(_printable(cell)) for cell in row))
     console.print(table)
+
+
+def note_guarded(cells: int) -> None:
+    """A note on how many cells of a file got an apostrophe."""
+    if cells:
+        Reporter().note(
+            f"{cells:,} cells that a spreadsheet would run as formulas begin with an apostrophe; "
+            "--raw writes them exactly"
+        )
 
 
 def _printable(text: str) -> str:

@@ -280,5 +280,14 @@ class EngineConfig(Stage):
         default=0, ge=0, le=1e9, description="memory limit in MB; 0: four fifths of the available memory"
     )
     address: str = Field(default="", description="dask: address of the scheduler, e.g. tcp://host:8786")
+    tls_ca: str = Field(default="", description="dask: certificate of the authority that signed the scheduler's; PEM")
+    tls_cert: str = Field(default="", description="dask: certificate that this process shows the scheduler; PEM")
+    tls_key: str = Field(default="", description="dask: key of that certificate; PEM")
+    silence: float = Field(
+        default=60,
+        gt=0,
+        le=1e8,
+        description="dask: seconds without a sign of life from a worker until its jobs are given to others",
+    )
     timeout: float = Field(default=0, ge=0, le=1e8, description="seconds until a job counts as hung; 0: never")
     retries: int = Field(default=2, ge=0, le=100, description="how often a job is run again after its worker died")

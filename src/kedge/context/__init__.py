@@ -1,5 +1,6 @@
 """What every stage may use while it works: cache, progress, threads, resource usage, extras."""
 
+from kedge.context.compiled import compile_cache, ensure_compile_cache
 from kedge.context.extras import EXTRAS, missing_libraries, need_extra
 from kedge.context.machine import (
     cores,

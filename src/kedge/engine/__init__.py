@@ -12,9 +12,11 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from kedge.config import EngineConfig
+from kedge.context.extras import need_extra
+from kedge.engine.dask_address import parse_address
 from kedge.engine.memory import refuse_too_large
 
-__all__ = ["Engine", "make_engine", "refuse_too_large"]
+__all__ = ["Engine", "check_engine", "make_engine", "refuse_too_large"]
 
 
 class Engine(Protocol):
@@ -23,6 +25,13 @@ class Engine(Protocol):
     def run(self, job: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """(place, result) of every argument, in the order in which they are ready."""
         ...
+
+
+def check_engine(config: EngineConfig) -> None:
+    """Refuse an engine that cannot be made, before anything is read."""
+    if config.name == "dask":
+        need_extra("cluster", "the engine dask")
+        parse_address(config)
 
 
 def make_engine(config: EngineConfig, megabytes_each: float, note: Callable[[str], None] = lambda _: None) -> Engine:

@@ -7,14 +7,17 @@ another worker as well, and the first result counts.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kedge.config import EngineConfig
 from kedge.context.extras import need_extra
+from kedge.engine.dask_address import Address, parse_address
 from kedge.errors import KedgeError
 
 _LOOK_SECONDS: Final = 2.0
@@ -22,38 +25,62 @@ _LOOK_SECONDS: Final = 2.0
 
 @dataclass(frozen=True)
 class Dask:
-    """Jobs on the cluster at `address`."""
+    """Jobs on the cluster at `address`; a worker that is silent for `silence` seconds counts as hung."""
 
-    address: str
+    address: Address
     timeout: float = 0.0
     retries: int = 2
+    silence: float = 60.0
     connect_seconds: float = 10.0
     note: Callable[[str], None] = lambda _: None
 
     def run(self, job: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """As they are ready."""
         need_extra("cluster", "the engine dask")
+        self.address.probe(self.connect_seconds)
+        with _without_noise():
+            client = self._connect()
+            try:
+                threads = client.nthreads()
+                if not threads:
+                    raise self._no_workers()
+                words = "1 worker" if len(threads) == 1 else f"{len(threads)} workers"
+                self.note(f"engine dask: {words} with {sum(threads.values())} threads in all at {self.address}")
+                yield from _Queue(self, client, job, arguments).results()
+            finally:
+                client.close()
+
+    def _connect(self) -> Any:
         from distributed import Client
 
         try:
-            client = Client(self.address, timeout=self.connect_seconds, set_as_default=False)
+            return Client(
+                str(self.address),
+                timeout=self.connect_seconds,
+                set_as_default=False,
+                security=self.address.security(),
+            )
         except (OSError, TimeoutError, ValueError) as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise KedgeError(
-                f"no Dask scheduler answers at {self.address} ({reason})",
-                remedy="start `dask scheduler` and `dask worker` there, or check the address",
-            ) from None
-        try:
-            threads = client.nthreads()
-            if not threads:
-                raise KedgeError(
-                    f"the Dask scheduler at {self.address} has no workers", remedy=f"start `dask worker {self.address}`"
-                )
-            words = "1 worker" if len(threads) == 1 else f"{len(threads)} workers"
-            self.note(f"engine dask: {words} with {sum(threads.values())} threads in all at {self.address}")
-            yield from _Queue(self, client, job, arguments).results()
-        finally:
-            client.close()
+            raise self.address.silent(" ".join(str(error).split()) or type(error).__name__) from None
+
+    def _no_workers(self) -> KedgeError:
+        return KedgeError(
+            f"the Dask scheduler at {self.address} has no workers", remedy=f"start `dask worker {self.address}`"
+        )
+
+
+@contextmanager
+def _without_noise() -> Iterator[None]:
+    """Dask logs with tracebacks what kedge reports in one line."""
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
 
 
 @dataclass
@@ -66,14 +93,17 @@ class _Queue:
     arguments: Sequence[Any]
     running: dict[Any, tuple[int, float]] = field(default_factory=dict)
     tries: dict[int, int] = field(default_factory=dict)
-    hung: set[str] = field(default_factory=set)
+    hung: set[str] = field(default_factory=set)  # workers with a job that took too long
+    silent: set[str] = field(default_factory=set)  # workers without a heartbeat
+    seen: dict[str, tuple[float, float]] = field(default_factory=dict)  # worker: its last heartbeat, when it was new
+    alive: float = field(default_factory=time.monotonic)  # when a worker was last known to be alive
 
     def results(self) -> Iterator[tuple[int, Any]]:
         waiting = list(range(len(self.arguments)))[::-1]
         done: set[int] = set()
         while waiting or len(done) < len(self.arguments):
             # As many as can run, and one more: a job's argument is a whole part, and the scheduler holds it.
-            room = sum(n for worker, n in self._threads().items() if worker not in self.hung) + 1
+            room = sum(self._usable().values()) + 1
             while waiting and len(self.running) < room:
                 self._submit(waiting.pop())
             for future in self._ready():
@@ -82,20 +112,22 @@ class _Queue:
                     done.add(place)
                     yield place, result[0]
                 future.release()
-            self._resubmit_hung(done)
+            self._leave_silent(done)
+            self._leave_hung(done)
 
     def _submit(self, place: int) -> None:
         self.tries[place] = self.tries.get(place, 0) + 1
-        others = [worker for worker in self._threads() if worker not in self.hung] if self.hung else None
-        future = self.client.submit(self.job, self.arguments[place], pure=False, workers=others)
+        others = list(self._usable()) if self.hung or self.silent else None
+        future = self.client.submit(self.job, self.arguments[place], pure=False, workers=others or None)
         self.running[future] = (place, time.monotonic())
 
-    def _threads(self) -> dict[str, int]:
+    def _usable(self) -> dict[str, int]:
+        """The threads of every worker that may get jobs."""
         try:
             threads: dict[str, int] = self.client.nthreads()
-        except OSError:
+        except (OSError, TimeoutError):
             raise self._lost() from None
-        return threads
+        return {worker: n for worker, n in threads.items() if worker not in self.hung | self.silent}
 
     def _ready(self) -> set[Any]:
         from distributed import wait
@@ -126,23 +158,51 @@ class _Queue:
         except CancelledError:
             raise self._lost() from None
 
-    def _resubmit_hung(self, done: set[int]) -> None:
+    def _leave_silent(self, done: set[int]) -> None:
+        """Workers without a heartbeat (stopped, cut off) get no jobs until they have one again; others take theirs."""
+        now, silence = time.monotonic(), self.engine.silence
+        try:
+            workers = self.client.scheduler_info()["workers"]
+        except (OSError, TimeoutError):
+            raise self._lost() from None
+        # Only whether a heartbeat's time changes is looked at: the scheduler's clock may differ from ours.
+        before, self.seen = self.seen, {}
+        for worker, facts in workers.items():
+            last, since = before.get(worker, (None, now))
+            self.seen[worker] = (facts["last_seen"], since if facts["last_seen"] == last else now)
+        silent = {worker for worker, (_, since) in self.seen.items() if now - since > silence}
+        new, self.silent = silent - self.silent, silent
+        self.alive = now if set(workers) - silent else self.alive
+        if now - self.alive > silence:
+            raise KedgeError(
+                f"no worker of the Dask scheduler at {self.engine.address} gives a sign of life",
+                remedy="restart them, then run the same command: finished parts are saved",
+            )
+        for worker in sorted(new):
+            self.engine.note(f"no sign of life from the Dask worker at {worker} for {silence:g} s")
+        if new and self._usable():
+            held = {key for worker, keys in self.client.processing().items() if worker in new for key in keys}
+            for future, (place, _) in list(self.running.items()):
+                if future.key in held:
+                    self._resubmit(future, place, done)
+
+    def _leave_hung(self, done: set[int]) -> None:
         timeout, now = self.engine.timeout, time.monotonic()
         late = [(future, place) for future, (place, began) in self.running.items() if timeout and now - began > timeout]
-        if not late:
-            return
-        holders = self.client.processing()
+        holders = self.client.processing() if late else {}
         for future, place in late:
             self.hung.update(worker for worker, keys in holders.items() if future.key in keys)
-            del self.running[future]
-            future.cancel()
-            if place in done:
-                continue
-            if self.tries[place] > self.engine.retries or not set(self._threads()) - self.hung:
+            if place not in done and (self.tries[place] > self.engine.retries or not self._usable()):
                 raise KedgeError(
                     f"job {place + 1} did not come back from {self.engine.address} within {timeout:.0f} s",
                     remedy="a worker hangs: restart it, then run the same command again",
                 )
+            self._resubmit(future, place, done)
+
+    def _resubmit(self, future: Any, place: int, done: set[int]) -> None:
+        del self.running[future]
+        future.cancel()
+        if place not in done:
             self._submit(place)
 
     def _lost(self) -> KedgeError:
@@ -155,6 +215,4 @@ class _Queue:
 def make(config: EngineConfig, megabytes_each: float, note: Callable[[str], None]) -> Dask:
     """The cluster that `engine.address` names; its workers limit their own memory."""
     del megabytes_each
-    if not config.address:
-        raise KedgeError("engine dask needs the scheduler's address", remedy="give --address tcp://host:8786")
-    return Dask(config.address, config.timeout, config.retries, note=note)
+    return Dask(parse_address(config), config.timeout, config.retries, config.silence, note=note)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from kedge.evaluation import METRICS, metrics_shown
 from kedge.experiments.measure import Measured
+from kedge.ingest import guard_text
 
 _FORWARD = "CPU seconds of 1,000 forward passes"
 
@@ -111,5 +112,6 @@ def csv_text(entries: Sequence[Entry]) -> str:
         for name, (mean, spread) in figures.items():
             values = ["" if value is None else f"{value:.6g}" for value in (mean, spread)]
             paper = entry.paper.get(name, "")
-            writer.writerow([entry.point, entry.method, name, *values, summary.seeds, paper, summary.reason])
+            texts = guard_text(entry.point), guard_text(summary.reason)
+            writer.writerow([texts[0], entry.method, name, *values, summary.seeds, paper, texts[1]])
     return file.getvalue()

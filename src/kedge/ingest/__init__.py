@@ -3,6 +3,7 @@
 from kedge.ingest.anchors import AnchorReport, build_problem, resolve_pairs, resolve_test
 from kedge.ingest.build import EdgeReport
 from kedge.ingest.checks import check, edges_among, estimate_cost, hub_warning
+from kedge.ingest.formulas import guard_table, guard_text, write_delimited
 from kedge.ingest.read import read_hypergraph, read_network, read_pairs
 
 __all__ = [
@@ -12,10 +13,13 @@ __all__ = [
     "check",
     "edges_among",
     "estimate_cost",
+    "guard_table",
+    "guard_text",
     "hub_warning",
     "read_hypergraph",
     "read_network",
     "read_pairs",
     "resolve_pairs",
     "resolve_test",
+    "write_delimited",
 ]

@@ -7,8 +7,10 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kedge.ingest.columns import Columns, encode
+from kedge.ingest.formulas import unguard
 from kedge.types import BoolArray, IntArray, KedgeError, Network, Problem, is_among, pair_keys
 
 
@@ -40,7 +42,8 @@ class ResolvedPairs:
 def resolve_pairs(columns: Columns, left: Network, right: Network, what: str = "anchors") -> ResolvedPairs:
     """Find the pairs' accounts; exchanged columns and files that do not fit are refused by name."""
     encoded = encode(columns)
-    ids = [encoded.ids.take(pa.array(side)) for side in (encoded.first, encoded.second)]
+    sides = ((encoded.first, left), (encoded.second, right))
+    ids = [_without_guards(encoded.ids.take(pa.array(side)), network) for side, network in sides]
     rows = np.arange(len(ids[0]))
     pairs = np.column_stack([left.find(ids[0]), right.find(ids[1])])
     notes = list(columns.notes)
@@ -72,6 +75,14 @@ def resolve_pairs(columns: Columns, left: Network, right: Network, what: str = "
         notes=tuple(notes),
     )
     return ResolvedPairs(first_ids, second_ids, pairs[kept], rows[kept], np.flatnonzero(clash), report)
+
+
+def _without_guards(ids: pa.Array, network: Network) -> pa.Array:
+    """The ids of a file that kedge may have exported: without the apostrophe where the network has that id."""
+    plain = unguard(ids)
+    if plain.equals(ids):
+        return ids
+    return pc.if_else(pa.array((network.find(ids) < 0) & (network.find(plain) >= 0)), plain, ids)
 
 
 def _is_unknown_header(pairs: IntArray) -> bool:

@@ -14,6 +14,7 @@ from kedge.context import RunContext
 from kedge.context.extras import need_extra
 from kedge.embedding.network import NetworkVectors, embed_network
 from kedge.embedding.plan import Source, check_features
+from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_network
 from kedge.pipeline.inputs import own_hypergraph, reading_notes
@@ -48,6 +49,7 @@ def embed(
     `mgcn.start = "given"`.
     """
     need_extra("mgcn", "training vectors")
+    check_engine(config.engine)
     context.progress.stage(f"reading {name}")
     network = source if isinstance(source, Network) else _read(source, config, context, name)
     own = None if hypergraph is None else own_hypergraph(hypergraph, network, config.read)

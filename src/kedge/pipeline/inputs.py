@@ -14,6 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from kedge import ingest
 from kedge.config import Config, ReadConfig
 from kedge.context import Progress
+from kedge.engine import check_engine
 from kedge.evidence import with_vectors
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
@@ -52,6 +53,8 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     """The two networks, the observed anchors, and hypergraphs that the user gave."""
     method = find_method(config.method)
     method.check_installed()
+    if method.trains:
+        check_engine(config.engine)
     if not method.reads_hypergraphs and any(source is not None for source in inputs.hypergraphs):
         *most, last = (other.name for other in METHODS.values() if other.reads_hypergraphs)
         raise KedgeError(

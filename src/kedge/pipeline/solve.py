@@ -19,7 +19,7 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from kedge import store
-from kedge.config import Config
+from kedge.config import Config, EngineConfig
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, threshold_grid
 from kedge.evaluation import breakdown, metrics
@@ -114,10 +114,16 @@ def _same(value: Any) -> Any:
 
 
 def _note_unused(problem: Problem, config: Config, method: Method, progress: Progress) -> None:
-    """A note where the chosen settings train no vectors, and so make no use of hyperedges that the user gave."""
-    given = any(own is not None for own in problem.hypergraphs)
-    if given and method.trains and not method.trains_vectors(config):
+    """Notes where the chosen settings train no vectors, and so make no use of the user's hyperedges or engine."""
+    if method.trains_vectors(config):
+        return
+    if method.trains and any(own is not None for own in problem.hypergraphs):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
+    usual = EngineConfig()
+    given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]
+    if given:
+        names = ", ".join(f"engine.{name}" for name in given)
+        progress.note(f"no effect: {names}; the method {method.name} trains no vectors here")
 
 
 def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignment:

@@ -1,0 +1,49 @@
+"""The process around a command: its streams, its words, and a usage error as one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+from kedge.errors import KedgeError
+
+
+def open_streams() -> None:
+    """Streams that take any text; one that is closed becomes the null device, or the next file opened would be it."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115 (for as long as the process lives)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal without Unicode shows codes, and no traceback
+
+
+def drop_output(stream: TextIO) -> None:
+    """Send what is still in a stream nowhere: Python would fail on it again when it exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Refuse bytes that are not UTF-8: ids and names of files are text, in results, notes and manifests."""
+    for word in words:
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise KedgeError(
+                f"{word!r} on the command line is not UTF-8", remedy="rename the file, or write the id in UTF-8"
+            ) from None
+
+
+def usage_line(error: Any) -> str:
+    """A usage error (an exception of click, which is inside of typer or beside it by version) as one line."""
+    text = " ".join(error.format_message().split()).rstrip(".")
+    place = f"; see `{error.ctx.command_path} --help`" if getattr(error, "ctx", None) else ""
+    return str(KedgeError(f"{text[:1].lower()}{text[1:]}{place}"))
