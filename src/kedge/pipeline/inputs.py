@@ -14,6 +14,7 @@ from kedge import ingest
 from kedge.config import Config, ReadConfig
 from kedge.context import Progress
 from kedge.evidence import with_vectors
+from kedge.linalg.numbering import canonical
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
 from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem
@@ -37,7 +38,7 @@ class Inputs:
 
 
 def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
-    """The two networks, the observed anchors, and hypergraphs that the user gave."""
+    """The two networks, the observed anchors, and hypergraphs that the user gave; accounts in their canonical order."""
     method = find_method(config.method)
     method.check_installed()
     if not method.reads_hypergraphs and any(source is not None for source in inputs.hypergraphs):
@@ -71,7 +72,7 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
         progress.note(note)
-    return replace(problem, hypergraphs=hypergraphs)
+    return canonical(replace(problem, hypergraphs=hypergraphs))
 
 
 def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -113,9 +114,12 @@ class Matches:
         return dict(zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True))
 
     def table(self) -> pa.Table:
-        """The rows with the users' own ids, as an Arrow table."""
+        """The rows with the users' own ids, as an Arrow table; left accounts by their ids."""
         words = pa.array(DECISIONS)
-        return pa.table(
+        place = np.empty(len(self.left_ids), np.int64)
+        place[np.asarray(pc.sort_indices(self.left_ids))] = np.arange(len(place))
+        rows = pa.array(np.argsort(place[self.left], kind="stable"))
+        table = pa.table(
             {
                 "left": self.left_ids.take(pa.array(self.left)),
                 "right": self.right_ids.take(pa.array(self.right)),
@@ -128,6 +132,7 @@ class Matches:
                 "assigned": pa.array(self.assigned),
             }
         )
+        return table.take(rows)
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
