@@ -23,6 +23,11 @@ class Support:
     beliefs: csr_array
     prior: csr_array | None = None
 
+    def mirrored(self) -> Support:
+        """The same with left and right exchanged."""
+        prior = None if self.prior is None else csr_array(self.prior.T)
+        return Support(csr_array(self.beliefs.T), prior)
+
 
 class Alignment(Protocol):
     """Scores between the accounts of two networks; higher is likelier to be the same person."""
@@ -66,6 +71,10 @@ class Alignment(Protocol):
 
     def without(self, left: IntArray, right: IntArray) -> Alignment:
         """The same without candidates and vectors of these accounts; all others keep their numbers."""
+        ...
+
+    def mirrored(self) -> Alignment:
+        """The same with left and right exchanged."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
