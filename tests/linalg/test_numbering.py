@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from evidence_problems import planted
 from hypothesis import given, settings
@@ -60,7 +61,7 @@ def _shuffled(problem: Problem, seed: int) -> Problem:
 def _renamed(problem: Problem, seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     sides = [
-        Network(one.adjacency, [f"{i:x}" for i in rng.permutation(9 * one.n)[: one.n]])
+        Network(one.adjacency, pa.array([f"{i:x}" for i in rng.permutation(9 * one.n)[: one.n]], pa.large_string()))
         for one in (problem.left, problem.right)
     ]
     return Problem(sides[0], sides[1], problem.anchors, problem.rejected, problem.hypergraphs)
@@ -108,7 +109,7 @@ def test_weights_and_hyperedges_are_part_of_the_order() -> None:
     rng = np.random.default_rng(3)
     weights = rng.random(30).astype(np.float32) + 0.1
     ring = csr_array((weights, (np.arange(30), np.roll(np.arange(30), 1))), shape=(30, 30))
-    network = Network(csr_array(ring + ring.T), [str(i) for i in range(30)])
+    network = Network(csr_array(ring + ring.T), pa.array([str(i) for i in range(30)], pa.large_string()))
     H = csr_array((rng.random((30, 6)) < 0.2).astype(np.float64) * 0.5)
     problem = Problem(network, network, np.array([(0, 0)]), hypergraphs=(Hypergraph(H), None))
     turned = Problem(network, network, problem.anchors, hypergraphs=(Hypergraph(csr_array(H[:, ::-1])), None))
