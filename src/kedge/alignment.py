@@ -105,6 +105,15 @@ class SparseAlignment:
             None if self.vectors is None else self.vectors.without(left, right),
         )
 
+    def mirrored(self) -> SparseAlignment:
+        """Everything transposed."""
+        return SparseAlignment(
+            csr_array(self.scores.T),
+            None if self.strengths is None else csr_array(self.strengths.T),
+            None if self.vectors is None else self.vectors.mirrored(),
+            None if self.support is None else self.support.mirrored(),
+        )
+
     def top(self, nodes: IntArray, k: int, side: Side = "left") -> tuple[IntArray, FloatArray]:
         """The best stored candidates of each account."""
         return top_of_rows(self._seen_from(side)[np.asarray(nodes)], k)
@@ -126,6 +135,10 @@ class PairModel(Protocol):
 
     def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray) -> FloatArray:
         """The log-odds of each (row of X, row of Y) in `pairs`, [m]."""
+        ...
+
+    def mirrored(self) -> PairModel:
+        """The model of (Y, X)."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -177,6 +190,11 @@ class VectorAlignment:
         """The same with vectors of zeros for these accounts."""
         head = None if self.head is None else without_entries(self.head, left, right)
         return replace(self, left=_zeroed(self.left, left), right=_zeroed(self.right, right), head=head)
+
+    def mirrored(self) -> VectorAlignment:
+        """The two sets of vectors exchanged."""
+        head = None if self.head is None else csr_array(self.head.T)
+        return VectorAlignment(self.right, self.left, head, self.network and self.network.mirrored())
 
     def cosine(self, pairs: IntArray) -> FloatArray:
         """Cosine of each pair, [m]."""

@@ -20,7 +20,7 @@ from kedge.evaluation import metrics as evaluate
 from kedge.evidence import propagate as module
 from kedge.evidence.forms import FORMS
 from kedge.evidence.model import terms
-from kedge.evidence.propagate import anchored_neighbours, nearby_order, propagate, renumber, reorder, schedule
+from kedge.evidence.propagate import anchored_neighbours, propagate, schedule
 from kedge.evidence.ranking import ranking_scores
 from kedge.methods.evidence import align
 from kedge.types import Network, Problem
@@ -260,36 +260,6 @@ def test_floors_on_research_networks(name: str, hits1: float, mrr: float) -> Non
     result = evaluate.ranking(align(Problem(*networks, find(train)), Config(), 0), find(test))
     assert result["hits1"] > hits1
     assert result["mrr"] > mrr
-
-
-def test_a_renumbered_problem_is_the_same_one() -> None:
-    problem, _ = planted(n=40, anchors=10, seed=1)
-    problem = Problem(problem.left, problem.right, problem.anchors, np.array([(0, 3), (5, 7)]))
-    rng = np.random.default_rng(0)
-    left, right = rng.permutation(40), rng.permutation(40)
-    moved = renumber(problem, left, right)
-    for before, after, order in ((problem.left, moved.left, left), (problem.right, moved.right, right)):
-        np.testing.assert_array_equal(after.adjacency.toarray(), before.adjacency.toarray()[np.ix_(order, order)])
-        assert [after.name(i) for i in range(40)] == [before.name(i) for i in order]
-    for old, new in ((problem.anchors, moved.anchors), (problem.rejected, moved.rejected)):
-        np.testing.assert_array_equal(np.column_stack([left[new[:, 0]], right[new[:, 1]]]), old)
-
-
-def test_reordered_entries_say_where_they_came_from() -> None:
-    matrix = csr_array(np.array([[0, 2.0, 0, 5], [7, 0, 1, 0], [0, 0, 0, 3]]))
-    rows, columns = np.array([2, 0, 1]), np.array([3, 1, 0, 2])
-    moved, entries = reorder(matrix, rows, columns)
-    np.testing.assert_array_equal(moved.toarray(), matrix.toarray()[np.ix_(rows, columns)])
-    np.testing.assert_array_equal(moved.data, matrix.data[entries])
-    assert moved.has_sorted_indices
-
-
-def test_a_shuffled_path_gets_its_neighbours_together_again() -> None:
-    turn = np.random.default_rng(0).permutation(200)
-    order = nearby_order(Network.from_edges([(turn[i], turn[i + 1]) for i in range(199)], 200))
-    assert sorted(order.tolist()) == list(range(200))
-    place = np.argsort(order)
-    assert all(abs(place[turn[i]] - place[turn[i + 1]]) == 1 for i in range(199))
 
 
 @pytest.mark.parametrize("with_prior", [False, True])

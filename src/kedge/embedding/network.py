@@ -214,7 +214,10 @@ def recall_both(problem: Problem, config: Config, seed: int, cache: Cache) -> tu
 
 def sources(problem: Problem, seed: int) -> list[Source]:
     """The left and the right network to embed, each with its own seed."""
-    named = ((problem.left, "the left network"), (problem.right, "the right network"))
+    named = [
+        (network, f"the {side} network")
+        for network, side in zip((problem.left, problem.right), problem.sides, strict=True)
+    ]
     return [
         Source(network, problem.anchors[:, side], spawn_seeds(seed)[side], name, problem.hypergraphs[side])
         for side, (network, name) in enumerate(named)

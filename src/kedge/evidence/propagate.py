@@ -31,8 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
-from scipy.sparse.csgraph import reverse_cuthill_mckee
+from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
 from kedge.evidence.kernels import grouped_softmax
@@ -40,7 +39,8 @@ from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.round import Model, one_round
 from kedge.linalg import row_index, with_data, without_entries
 from kedge.linalg.assign import How, assign
-from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
+from kedge.linalg.numbering import nearby_order, renumber, reorder
+from kedge.types import BoolArray, FloatArray, Problem
 
 _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)
 # Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
@@ -48,44 +48,6 @@ _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/
 _OPTIMAL = 1_000_000
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
-
-
-def nearby_order(network: Network) -> IntArray:
-    """The accounts, each near its neighbours, [n]."""
-    return np.asarray(reverse_cuthill_mckee(csr_matrix(network.adjacency), symmetric_mode=True), np.int64)
-
-
-def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
-    """The same problem with account left[i] as number i, and right[j] as number j.
-
-    Hyperedges of the user's own are left out: evidence has no use for them.
-    """
-    places = np.argsort(left), np.argsort(right)
-
-    def moved(pairs: IntArray) -> IntArray:
-        return np.column_stack([place[column] for place, column in zip(places, pairs.T, strict=True)])
-
-    near, far = (
-        Network(reorder(network.adjacency, order, order)[0], network.ids.take(order))
-        for network, order in ((problem.left, left), (problem.right, right))
-    )
-    return replace(
-        problem,
-        left=near,
-        right=far,
-        anchors=moved(problem.anchors),
-        rejected=moved(problem.rejected),
-        hypergraphs=(None, None),
-    )
-
-
-def reorder(matrix: csr_array, rows: IntArray, columns: IntArray) -> tuple[csr_array, IntArray]:
-    """matrix[rows][:, columns] with sorted rows, and the stored entry of `matrix` that each of its entries was."""
-    place = np.argsort(columns)
-    taken = with_data(matrix, np.arange(matrix.nnz))[rows]
-    entries = csr_array((taken.data, place[taken.indices], taken.indptr), matrix.shape)
-    entries.sort_indices()
-    return with_data(entries, matrix.data[entries.data]), entries.data
 
 
 @dataclass(frozen=True)

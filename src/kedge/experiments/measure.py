@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from kedge.config import Config, ReadConfig
 from kedge.context import cpu_seconds, peak_mb
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell, Cut, Data, File, Pair, PlantedPair, Planting, Shares
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
+from kedge.linalg.numbering import canonical
 from kedge.pipeline import MemoryRun, measure, solve
 from kedge.store import SCORES, TRAINING
 from kedge.synth import planted, subnetworks
@@ -52,7 +54,7 @@ def load_pair(pair: Pair, reading: ReadConfig) -> Known:
     right, _ = read_network(pair.right.path, reading)
     columns = read_pairs(pair.anchors.path, reading)
     resolved = resolve_pairs(columns, left, right)
-    problem = build_problem(left, right, resolved, columns, reading.contradictory)
+    problem = canonical(build_problem(left, right, resolved, columns, reading.contradictory))
     notes = [f"anchors: {note}" for note in resolved.report.notes]
     if pair.test is None:
         return Known(problem, None, tuple(notes))
@@ -93,7 +95,10 @@ def make_split(data: Data, shares: Shares | None, seed: int, reading: ReadConfig
     observed, held = split_anchors(problem.anchors, shares, seed)
     # An account without edges is in the networks only because it is anchored: held out, it is unknown.
     lonely = (problem.left.degrees[held[:, 0]] == 0) | (problem.right.degrees[held[:, 1]] == 0)
-    return Split(Problem(problem.left, problem.right, observed), np.where(lonely[:, None], -1, held))
+    seen = canonical(Problem(problem.left, problem.right, observed))
+    sides = ((problem.left, seen.left), (problem.right, seen.right))
+    found = [after.find(before.ids.take(pa.array(held[:, side]))) for side, (before, after) in enumerate(sides)]
+    return Split(seen, np.where(lonely[:, None], -1, np.column_stack(found)))
 
 
 @dataclass(frozen=True)

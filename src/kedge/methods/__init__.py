@@ -53,8 +53,8 @@ class Method:
         """The alignment of the two networks, from the observed anchors and nothing else."""
         self._refuse(problem, config)
         with one_blas_thread():
-            found: Alignment = self._module().align(problem, config, context or RunContext())
-        return found
+            found: Alignment = self._module().align(_in_one_order(problem), config, context or RunContext())
+        return found.mirrored() if problem.exchanged else found
 
     def _refuse(self, problem: Problem, config: Config) -> None:
         """Refuse a problem that the method cannot solve, before anything is allocated."""
@@ -73,7 +73,7 @@ class Method:
         if not self.chooses_settings:
             return config
         with one_blas_thread():
-            chosen: Config = self._module().choose_settings(problem, config, context or RunContext())
+            chosen: Config = self._module().choose_settings(_in_one_order(problem), config, context or RunContext())
         return chosen
 
     def trains_vectors(self, config: Config) -> bool:
@@ -83,15 +83,15 @@ class Method:
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
         with one_blas_thread():
-            known: dict[str, Any] = self._module().prepare(problem, config, context)
+            known: dict[str, Any] = self._module().prepare(_in_one_order(problem), config, context)
         return known
 
     def recall_vectors(self, problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
         """The cosines of the vectors that a finished run has cached; None where it has none."""
         if not self.recalls_vectors:
             return None
-        found: VectorAlignment | None = self._module().recall_vectors(problem, config, cache)
-        return found
+        found: VectorAlignment | None = self._module().recall_vectors(_in_one_order(problem), config, cache)
+        return found.mirrored() if found is not None and problem.exchanged else found
 
     def refinements(self, left: Network, right: Network, anchors: int, config: Config) -> int:
         """How often one run repeats evidence and prior at most; 0 for a method without them."""
@@ -101,6 +101,12 @@ class Method:
 # Most methods of the literature need torch, and those that embed need anchors to project by.
 _torch = partial(Method, extra="mgcn")
 _embeds = partial(_torch, needs_anchors=True)
+
+
+def _in_one_order(problem: Problem) -> Problem:
+    """The problem as methods get it: which network is called left has no effect on a result."""
+    return problem.mirrored() if problem.exchanged else problem
+
 
 _RECORDS: Final = (
     Method(

@@ -25,7 +25,8 @@ def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignm
 
 def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
     """Train both networks' vectors into the cache; curves of their training and facts on their parts."""
-    sides = dict(zip(("left", "right"), embed_both(problem, config, config.seed, context), strict=True))
+    made_both = dict(zip(problem.sides, embed_both(problem, config, config.seed, context), strict=True))
+    sides: dict[str, NetworkVectors] = {name: made_both[name] for name in ("left", "right")}
     curves: dict[str, list[float]] = {name: _mean_curve(made) for name, made in sides.items()}
     longest = max(len(curve) for curve in curves.values())
     curves["trivial"] = [sides["left"].trivial] * longest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from kedge.embedding.plan import Source, check_features
 from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_network
+from kedge.linalg.numbering import canonical_network, renumber_hypergraph, renumber_network
 from kedge.pipeline.inputs import own_hypergraph, reading_notes
-from kedge.types import FloatArray, Network
+from kedge.types import FloatArray, Network, Parts
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,21 @@ def embed(
     check_engine(config.engine)
     context.progress.stage(f"reading {name}")
     network = source if isinstance(source, Network) else _read(source, config, context, name)
+    # Trained under canonical numbers, returned in the order of the file.
+    order = canonical_network(network)
     own = None if hypergraph is None else own_hypergraph(hypergraph, network, config.read)
-    given = None if features is None else check_features(features, network.n)
+    own = None if own is None else renumber_hypergraph(own, order)
+    given = None if features is None else check_features(features, network.n)[order]
     context.progress.stage("training")
     with warnings.catch_warnings():  # noted when it is known, before the long training, not after it
         warnings.simplefilter("default", DegenerateHypergraphWarning)
         warnings.showwarning = lambda message, *_: context.progress.note(f"warning: {message}")
         no_anchors = np.empty(0, np.int64)
-        fit = embed_network(Source(network, no_anchors, config.seed, name, own, given), config, context)
-    return Embedded(network.ids, fit)
+        numbered = renumber_network(network, order)
+        fit = embed_network(Source(numbered, no_anchors, config.seed, name, own, given), config, context)
+    place = np.argsort(order)
+    parts = Parts(fit.parts.part[place], order[fit.parts.shared])
+    return Embedded(network.ids, replace(fit, vectors=fit.vectors[place], parts=parts))
 
 
 def _read(source: Any, config: Config, context: RunContext, name: str) -> Network:

@@ -16,6 +16,7 @@ from kedge.config import Config, ReadConfig
 from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import with_vectors
+from kedge.linalg.numbering import canonical
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
 from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem
@@ -50,7 +51,7 @@ def refuse_pipes(inputs: Inputs) -> None:
 
 
 def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
-    """The two networks, the observed anchors, and hypergraphs that the user gave."""
+    """The two networks, the observed anchors, and hypergraphs that the user gave; accounts in their canonical order."""
     method = find_method(config.method)
     method.check_installed()
     if method.trains:
@@ -88,7 +89,7 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
         progress.note(note)
-    return replace(problem, hypergraphs=hypergraphs)
+    return canonical(replace(problem, hypergraphs=hypergraphs))
 
 
 def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -64,6 +64,15 @@ class PairNetwork:
         """The network from its `arrays`."""
         whole: dict[str, Any] = {name: part.item() if part.ndim == 0 else part for name, part in arrays.items()}
         return cls(**whole)
+
+    def mirrored(self) -> PairNetwork:
+        """The network of (y, x): `concat` exchanges the halves of φ, `interaction` is the same both ways."""
+        if self.form != "concat":
+            return self
+        half = len(self.middle) // 2
+        turned = (np.concatenate([part[half:], part[:half]]) for part in (self.middle, self.spread, self.W_1))
+        middle, spread, W_1 = turned
+        return replace(self, middle=middle, spread=spread, W_1=W_1)
 
     def log_odds(self, X: FloatArray, Y: FloatArray, pairs: IntArray) -> FloatArray:
         """z + base of each (row of X, row of Y) in `pairs`, [m]; a block of pairs at a time."""

@@ -5,6 +5,7 @@ Held-out pairs stand apart from the problem, in `Split`.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -123,6 +124,12 @@ class Network:
         """The number of neighbours of each account, int64 [n]; weights do not count."""
         return read_only(np.diff(self.adjacency.indptr).astype(np.int64))
 
+    @cached_property
+    def fingerprint(self) -> bytes:
+        """A hash of the edges and their weights, whatever the ids."""
+        parts = (self.adjacency.indptr.astype(np.int64), self.adjacency.indices.astype(np.int64), self.adjacency.data)
+        return hashlib.sha256(b"".join(part.tobytes() for part in parts)).digest()
+
     def find(self, ids: Any) -> IntArray:
         """The account of each id, int64; -1 where the network has no such id."""
         wanted = ids if isinstance(ids, pa.Array | pa.ChunkedArray) else pa.array(list(ids), pa.large_string())
@@ -209,7 +216,8 @@ class Problem:
 
     A held-out pair is not reachable from here, so no method can learn from one: only `evaluate` is handed
     `Split.test`. `rejected` are pairs that a reviewer has ruled out; `hypergraphs` the user's own hyperedges of the
-    left and of the right network, None where they are to be drawn from its edges.
+    left and of the right network, None where they are to be drawn from its edges. `sides` is what people call the two
+    networks: a mirrored problem keeps their names.
     """
 
     left: Network
@@ -217,6 +225,7 @@ class Problem:
     anchors: IntArray
     rejected: IntArray = field(default_factory=lambda: np.empty((0, 2), np.int64))
     hypergraphs: tuple[Hypergraph | None, Hypergraph | None] = (None, None)
+    sides: tuple[Side, Side] = ("left", "right")
 
     def __post_init__(self) -> None:
         for own, network in zip(self.hypergraphs, (self.left, self.right), strict=True):
@@ -236,6 +245,23 @@ class Problem:
                     f"account {network.name(account)!r} stands in more than one anchor",
                     remedy="keep one partner for each account",
                 )
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether the right network comes first: methods get two networks in one order, whichever is called left."""
+        one, two = ((network.n, network.edges) for network in (self.left, self.right))
+        return two < one or (two == one and self.right.fingerprint < self.left.fingerprint)
+
+    def mirrored(self) -> Problem:
+        """The same problem with left and right exchanged."""
+        return Problem(
+            self.right,
+            self.left,
+            self.anchors[:, ::-1],
+            self.rejected[:, ::-1],
+            self.hypergraphs[::-1],
+            self.sides[::-1],
+        )
 
     def hold_out(self, rows: IntArray) -> tuple[Problem, IntArray]:
         """The problem without the anchors in these rows, and these anchors: validation anchors."""

@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -21,6 +22,11 @@ class Support:
 
     beliefs: csr_array
     prior: csr_array | None = None
+
+    def mirrored(self) -> Support:
+        """The same with left and right exchanged."""
+        prior = None if self.prior is None else csr_array(self.prior.T)
+        return Support(csr_array(self.beliefs.T), prior)
 
 
 class Alignment(Protocol):
@@ -65,6 +71,10 @@ class Alignment(Protocol):
 
     def without(self, left: IntArray, right: IntArray) -> Alignment:
         """The same without candidates and vectors of these accounts; all others keep their numbers."""
+        ...
+
+    def mirrored(self) -> Alignment:
+        """The same with left and right exchanged."""
         ...
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -113,9 +123,12 @@ class Matches:
         return dict(zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True))
 
     def table(self) -> pa.Table:
-        """The rows with the users' own ids, as an Arrow table."""
+        """The rows with the users' own ids, as an Arrow table; left accounts by their ids."""
         words = pa.array(DECISIONS)
-        return pa.table(
+        place = np.empty(len(self.left_ids), np.int64)
+        place[np.asarray(pc.sort_indices(self.left_ids))] = np.arange(len(place))
+        rows = pa.array(np.argsort(place[self.left], kind="stable"))
+        table = pa.table(
             {
                 "left": self.left_ids.take(pa.array(self.left)),
                 "right": self.right_ids.take(pa.array(self.right)),
@@ -128,6 +141,7 @@ class Matches:
                 "assigned": pa.array(self.assigned),
             }
         )
+        return table.take(rows)
 
     def to_frame(self) -> Any:
         """The rows as a pandas data frame."""
