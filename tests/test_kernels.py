@@ -37,7 +37,8 @@ NAMES = ("evidence", "mgcn", "deepwalk", "ione", "netalign", "percolation")
 
 def weighted(edges: list[tuple[int, int]], n: int, weights: list[float]) -> Network:
     plain = Network.from_edges(edges, n)
-    upper = csr_array((np.array(weights, np.float32), tuple(zip(*edges, strict=True))), shape=(n, n))
+    rows, columns = np.array(edges).T
+    upper = csr_array((np.array(weights, np.float32), (rows, columns)), shape=(n, n))
     return Network(csr_array(upper + upper.T), plain.ids)
 
 
@@ -153,7 +154,7 @@ def test_full_and_empty_lists_of_several_threads_are_joined() -> None:
 def kernels() -> dict[str, Dispatcher]:
     """Every compiled function of the package."""
     root = Path(kedge.__file__).parent
-    found = {}
+    found: dict[str, Dispatcher] = {}
     for path in sorted(root.rglob("*.py")):
         if "njit" in path.read_text("utf-8"):
             module = import_module(".".join(["kedge", *path.relative_to(root).with_suffix("").parts]))

@@ -217,10 +217,11 @@ with LocalCluster(1, processes=False, threads_per_worker=1, protocol="tls", host
     input()
 """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(engine_jobs.__file__).parent), *sys.path])}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(
-        [sys.executable, "-c", program], text=True, env=environment, cwd=tmp_path, **pipes
-    ) as cluster:
+        [sys.executable, "-c", program], text=True, env=environment, cwd=tmp_path,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as cluster:  # fmt: skip
+        assert cluster.stdout is not None
         address = cluster.stdout.readline().strip()
         assert address.startswith("tls://")
         config = EngineConfig(name="dask", address=address, tls_ca=pem, tls_cert=pem, tls_key=key)

@@ -23,8 +23,8 @@ def test_a_renumbered_problem_is_the_same_one() -> None:
     for before, after, order in ((problem.left, moved.left, left), (problem.right, moved.right, right)):
         np.testing.assert_array_equal(after.adjacency.toarray(), before.adjacency.toarray()[np.ix_(order, order)])
         assert [after.name(i) for i in range(40)] == [before.name(i) for i in order]
-    for before, after in ((problem.anchors, moved.anchors), (problem.rejected, moved.rejected)):
-        np.testing.assert_array_equal(np.column_stack([left[after[:, 0]], right[after[:, 1]]]), before)
+    for old, new in ((problem.anchors, moved.anchors), (problem.rejected, moved.rejected)):
+        np.testing.assert_array_equal(np.column_stack([left[new[:, 0]], right[new[:, 1]]]), old)
 
 
 def test_reordered_entries_say_where_they_came_from() -> None:

@@ -47,7 +47,7 @@ def canonical(problem: Problem) -> Problem:
 
 def canonical_network(network: Network) -> IntArray:
     """The accounts of a single network in their canonical order, [n]."""
-    empty = Network(csr_array((0, 0), dtype=np.float32), pa.array([], pa.large_string()))
+    empty = Network.from_edges([], 0)
     colours = _refine(Problem(network, empty, np.empty((0, 2), np.int64)))
     return _in_order(colours[0], network, _salts(colours)[0])
 
