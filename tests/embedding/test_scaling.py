@@ -204,7 +204,7 @@ def test_an_unreachable_scheduler_is_one_line_and_the_run_goes_on_elsewhere(
         (["--set", "partition.shared=500"], "partition.shared 500 is not below the 500 accounts"),
         (["--max-memory", "1MB"], "more than --max-memory 1 MB"),
         (["--max-memory", "much"], "--max-memory 'much' is not a size"),
-        (["--engine", "magic"], "engine.name = 'magic' is refused"),
+        (["--engine", "magic"], "engine.name = magic is refused"),
         (["--engine", "dask"], "engine dask needs the scheduler's address"),
     ],
 )
@@ -218,7 +218,7 @@ def test_what_cannot_work_is_one_line_and_exit_two(pair: Path, tmp_path: Path, m
 def test_sizes_of_memory_are_read(size: str, limit: int) -> None:
     from kedge.cli.options import engine_settings
 
-    assert engine_settings(None, None, None, size) == {"engine.max_memory_mb": limit}
+    assert engine_settings(None, None, (None, None, None), None, size) == {"engine.max_memory_mb": limit}
 
 
 def test_a_full_disk_is_one_line_and_nothing_is_lost(

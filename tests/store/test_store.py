@@ -42,7 +42,7 @@ THINK, ONE, TWO, LAST, GO = (
     Stage(Path(file).stem, "thinking", file, JSON)
     for file in ("answer.json", "one.json", "two.json", "networks/a.json", "model/b.json")
 )
-SETTINGS = Config.model_validate({"seed": 1}).model_dump(mode="json", exclude={"engine"})
+SETTINGS = Config.model_validate({"seed": 1}).identity()
 ASKED = Identity(INPUTS, SETTINGS)
 
 

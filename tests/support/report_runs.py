@@ -103,7 +103,7 @@ def make_contents(
             role: {"name": name, "bytes": 12345, "sha256": f"{i}" * 64}
             for i, (role, name) in enumerate(zip(("left", "right", "anchors"), given, strict=True))
         },
-        "config": config.model_dump(mode="json", exclude={"engine"}),
+        "config": config.identity(),
         "stages": dict.fromkeys(STAGES, stage),
     }
     return Contents(

@@ -26,7 +26,7 @@ RECORDED: Final = 6  # rows that the manifest knows
 def make_run(folder: Path) -> Path:
     """A run directory with ten decisions, six of them in its manifest, and two older copies of its log beside it."""
     run = folder / "run"
-    with open_run(run, Identity({}, Config().model_dump(mode="json"))):
+    with open_run(run, Identity({}, Config().identity())):
         pass
     log = open_decisions(run)
     for i in range(3):

@@ -37,9 +37,8 @@ from kedge.config import EvidenceConfig
 from kedge.evidence.kernels import grouped_softmax
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.round import Model, one_round
-from kedge.linalg import row_index, with_data, without_entries
+from kedge.linalg import nearby_order, renumber, reorder, row_index, with_data, without_entries
 from kedge.linalg.assign import How, assign
-from kedge.linalg.numbering import nearby_order, renumber, reorder
 from kedge.types import BoolArray, FloatArray, Problem
 
 _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)

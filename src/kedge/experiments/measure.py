@@ -18,7 +18,7 @@ from kedge.context import cpu_seconds, peak_mb
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell, Cut, Data, File, Pair, PlantedPair, Planting, Shares
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
-from kedge.linalg.numbering import canonical
+from kedge.linalg import canonical
 from kedge.pipeline import MemoryRun, measure, solve
 from kedge.store import SCORES, TRAINING
 from kedge.synth import planted, subnetworks

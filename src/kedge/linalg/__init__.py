@@ -1,5 +1,14 @@
 """The numeric kernels that several rooms share, each written once."""
 
+from kedge.linalg.numbering import (
+    canonical,
+    canonical_network,
+    nearby_order,
+    renumber,
+    renumber_hypergraph,
+    renumber_network,
+    reorder,
+)
 from kedge.linalg.sparse import (
     average_rank,
     count_above,

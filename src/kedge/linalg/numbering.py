@@ -23,7 +23,7 @@ from kedge.types import Hypergraph, IntArray, Network, Problem
 
 Colours = NDArray[np.uint64]
 
-_MOST_ROUNDS: Final = 16  # unmeasured; on social networks two to five rounds tell apart all that can be told apart
+_MOST_ROUNDS: Final = 16  # unmeasured; on social networks nothing changes after two to five
 _BLOCK: Final = 1 << 22  # entries whose colours are summed at a time
 _NEIGHBOUR, _PARTNER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 
@@ -110,7 +110,7 @@ def _salts(colours: Sequence[Colours]) -> list[bytes]:
 
 
 def _in_order(colours: Colours, network: Network, salt: bytes) -> IntArray:
-    """The accounts breadth first by colour; those that the networks cannot tell apart by a keyed hash of their ids."""
+    """The accounts breadth first by colour; those of one colour by a keyed hash of their ids."""
     order = np.argsort(colours, kind="stable")
     same = np.diff(colours[order]) == 0
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))

@@ -17,7 +17,7 @@ from kedge.embedding.plan import Source, check_features
 from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_network
-from kedge.linalg.numbering import canonical_network, renumber_hypergraph, renumber_network
+from kedge.linalg import canonical_network, renumber_hypergraph, renumber_network
 from kedge.pipeline.inputs import own_hypergraph, reading_notes
 from kedge.types import FloatArray, Network, Parts
 

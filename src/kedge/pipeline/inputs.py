@@ -16,7 +16,7 @@ from kedge.config import Config, ReadConfig
 from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import with_vectors
-from kedge.linalg.numbering import canonical
+from kedge.linalg import canonical
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
 from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem

@@ -83,11 +83,12 @@ def load_decided(artefacts: Artefacts) -> tuple[Problem, Matches, Config]:
             "right": problem.right.find(coded["right"].dictionary),
             "decision": np.array([DECISIONS.index(word) for word in coded["decision"].dictionary.to_pylist()], np.int8),
         }
+    columns |= {name: found[name][np.asarray(coded[name].indices)] for name in found}
+    order = np.lexsort((columns["rank"], columns["left"]))  # by account, as they were decided
     matches = Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
-        **{name: found[name][np.asarray(coded[name].indices)] for name in found},
-        **columns,
+        **{name: column[order] for name, column in columns.items()},
         threshold=load_threshold(artefacts),
     )
     return problem, matches, Config.model_validate(artefacts.manifest["config"])
