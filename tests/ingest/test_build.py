@@ -73,7 +73,7 @@ def test_embedding_with_hyperedges_of_ones_own_from_python(tmp_path: Path) -> No
     frame = pandas.DataFrame(rows, columns=["account", "hyperedge", "p"])
     frame.to_csv(tmp_path / "mine.csv", index=False)
     matrix = csr_array((np.ones(120), (np.arange(120), np.arange(120) % 4)))
-    settings = {"mgcn.dimensions": 8, "mgcn.steps": 40}
+    settings = {"mgcn.dimensions": 8, "mgcn.steps": 20}
     fits = [
         kedge.embed(network, hypergraph=mine, settings=settings)
         for mine in (tmp_path / "mine.csv", frame, matrix, matrix.toarray(), None)

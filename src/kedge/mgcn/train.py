@@ -67,7 +67,8 @@ def judge(losses: FloatArray, trivial: float, auc: float | None, vectors: FloatA
     """`trained` only if the loss ended clearly below the trivial one, vectors differ, and the AUC is above chance."""
     if len(losses) == 0:
         return "nothing to learn"
-    ended = float(np.mean(losses[-10:]))
+    # Not the first steps of a short fit: its loss falls fast there.
+    ended = float(np.mean(losses[-min(10, -(-len(losses) // 2)) :]))
     spread = float(np.abs(vectors - vectors.mean(axis=0)).max(initial=0.0))
     learnt = ended < _CLEARLY * trivial and spread > 1e-4 and (auc is None or auc > 0.5)
     return "trained" if learnt else "collapsed"
