@@ -26,27 +26,32 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     The assignment maximises the sum of the probabilities, that is the expected number of right pairs, so every account
     gets the best partner that others leave it. Only assigned pairs are called match (from the threshold on) or review.
     """
-    pairs = shortlist(problem, alignment, config.candidates)
+    turned = calibrator.turns(problem)
+    seen = (problem.mirrored(), alignment.mirrored()) if turned else (problem, alignment)
+    pairs = shortlist(*seen, config.candidates)
     probability = calibrator.probability(pairs)
-    # Rows are in the order of probability, which depends on more than the score: on how many rivals a partner has.
-    order = np.lexsort((pairs.right, -probability, pairs.left))
     chosen = assign(pairs.matrix(probability), config.decide.assignment)
     assigned = is_among(np.column_stack([pairs.left, pairs.right]), chosen, pairs.n_right)
     threshold = choose_threshold(calibrator, probability[assigned], config)
     decision = np.zeros(len(pairs), np.int8)
     decision[assigned & (probability >= min(config.decide.review, threshold))] = 1
     decision[assigned & (probability >= threshold)] = 2
+    left, right = (pairs.right, pairs.left) if turned else (pairs.left, pairs.right)
+    # Rows are in the order of probability, which depends on more than the score: on how many rivals a partner has.
+    order = np.lexsort((right, -probability, left))
+    first = np.searchsorted(left[order], left[order])
+    counterpart = calibrator.right_has_counterpart(pairs, probability) if turned else calibrator.has_counterpart(pairs)
     return Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
-        left=pairs.left[order],
-        right=pairs.right[order],
-        rank=pairs.rank,  # the rows of an account keep their places, so 1, 2, ... still counts them
+        left=left[order],
+        right=right[order],
+        rank=np.arange(len(left)) - first + 1,
         score=pairs.score[order],
         probability=probability[order],
-        margin=margins(pairs, pairs.score, calibrator.scale.floor)[0][order],
+        margin=margins(pairs, pairs.score, calibrator.scale.floor)[int(turned)][order],
         decision=decision[order],
-        counterpart=calibrator.has_counterpart(pairs)[pairs.left[order]],
+        counterpart=counterpart[left[order]],
         assigned=assigned[order],
         threshold=threshold,
     )

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
+from scipy.optimize import brentq
 
 from kedge.config import Config
 from kedge.probability.candidates import Scale, Shortlist, scale_of, shortlist, signals
@@ -51,6 +52,12 @@ class Fold:
     alignment: Alignment
     validation: IntArray
 
+    def in_one_order(self) -> Fold:
+        """The same with the two networks in the order that `Problem.exchanged` defines."""
+        if not self.problem.exchanged:
+            return self
+        return Fold(self.problem.mirrored(), self.alignment.mirrored(), self.validation[:, ::-1])
+
 
 @dataclass(frozen=True)
 class Calibrator:
@@ -59,7 +66,9 @@ class Calibrator:
     `predicted`, `correct`: probability and truth of the best candidate of each validation account that has any, by
     models that were not fitted on it; `without_candidates` counts those that have none. Thresholds and reliability
     plots are made of them. Validation accounts have a counterpart, so `predicted_given_counterpart` is the one to
-    compare with `correct`.
+    compare with `correct`. `one_order`: it was fitted with the networks in one order, so that exchanging them mirrors
+    every probability; calibrators of earlier versions took the networks as they were given. `unlisted` is the chance
+    that a right account which is none of its candidates' counterpart has one all the same.
     """
 
     scale: Scale
@@ -73,6 +82,12 @@ class Calibrator:
     correct: BoolArray = field(default_factory=lambda: np.empty(0, bool))
     without_candidates: int = 0
     notes: tuple[str, ...] = ()
+    one_order: bool = False
+    unlisted: float = 0.0
+
+    def turns(self, problem: Problem) -> bool:
+        """Whether its left accounts are those of the right network."""
+        return self.one_order and problem.exchanged
 
     @property
     def ceiling(self) -> float:
@@ -82,6 +97,11 @@ class Calibrator:
     def has_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(counterpart) of every left account, [n_left]."""
         return self.counterpart.probability(best_logits(self._logits(pairs), pairs))
+
+    def right_has_counterpart(self, pairs: Shortlist, probability: FloatArray) -> FloatArray:
+        """P(counterpart) of every right account, [n_right], from the `probability` of its candidates."""
+        listed = np.minimum(np.bincount(pairs.right, probability, minlength=pairs.n_right), 1.0)
+        return np.asarray(listed + (1 - listed) * self.unlisted)
 
     def probability(self, pairs: Shortlist) -> FloatArray:
         """P(u and v are the same person) of each candidate, [m]; an account's sum to P(counterpart) at most."""
@@ -95,6 +115,8 @@ class Calibrator:
 
     def predicts_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
+        if self.turns(problem):
+            return self.rule.predicts_link(problem.mirrored(), alignment.mirrored(), pairs[:, ::-1])
         return self.rule.predicts_link(problem, alignment, pairs)
 
 
@@ -127,8 +149,8 @@ def calibrate(
     share, seed = config.decide.holdout, config.seed
     count = count_folds(len(problem.anchors[:given]), share, config.decide.folds)
     drawn = hold_outs(problem, share, seed, count, given)
-    made = [Fold(fewer, align(fewer), validation) for fewer, validation in drawn]
-    return fit_folds(made, config.candidates, seed, hops)
+    made = [Fold(fewer, align(fewer), validation).in_one_order() for fewer, validation in drawn]
+    return replace(fit_folds(made, config.candidates, seed, hops), one_order=True)
 
 
 def count_folds(anchors: int, share: float, folds: int) -> int:
@@ -160,12 +182,35 @@ def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: 
     predicted = calibrator.ceiling * best.predicted
     return replace(
         calibrator,
+        unlisted=_fit_unlisted(calibrator, folds, lists),
         predicted=predicted * counterpart.probability(best.logits),
         predicted_given_counterpart=predicted,
         correct=best.correct,
         without_candidates=validated - len(predicted),
         notes=_notes(validated, best),
     )
+
+
+def _fit_unlisted(calibrator: Calibrator, folds: Sequence[Fold], lists: Sequence[Shortlist]) -> float:
+    """The `unlisted` with which right validation accounts, given a counterpart, are right as often as predicted."""
+    best, listed, correct = [np.empty(0)], [np.empty(0)], 0
+    for fold, pairs in zip(folds, lists, strict=True):
+        p = calibrator.probability(pairs)
+        lead = leaders(p, pairs.right, pairs.n_right)
+        partner = np.full(pairs.n_right, -1)
+        partner[fold.validation[:, 1]] = fold.validation[:, 0]
+        lead = lead[partner[pairs.right[lead]] >= 0]
+        best.append(p[lead])
+        listed.append(np.bincount(pairs.right, p, minlength=pairs.n_right)[pairs.right[lead]])
+        correct += int((partner[pairs.right[lead]] == pairs.left[lead]).sum())
+    p, known = np.concatenate(best), np.minimum(np.concatenate(listed), 1.0)
+
+    def too_high(unlisted: float) -> float:
+        return float((p / np.maximum(known + (1 - known) * unlisted, 1e-9)).sum()) - correct
+
+    if len(p) == 0 or too_high(0.0) <= 0:
+        return 0.0
+    return 1.0 if too_high(1.0) >= 0 else float(brentq(too_high, 0.0, 1.0))
 
 
 @dataclass(frozen=True)
