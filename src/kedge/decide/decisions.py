@@ -26,8 +26,8 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     The assignment maximises the sum of the probabilities, that is the expected number of right pairs, so every account
     gets the best partner that others leave it. Only assigned pairs are called match (from the threshold on) or review.
     """
-    turned = calibrator.turns(problem)
-    seen = (problem.mirrored(), alignment.mirrored()) if turned else (problem, alignment)
+    mirrored = calibrator.is_mirrored(problem)
+    seen = (problem.mirrored(), alignment.mirrored()) if mirrored else (problem, alignment)
     pairs = shortlist(*seen, config.candidates)
     probability = calibrator.probability(pairs)
     chosen = assign(pairs.matrix(probability), config.decide.assignment)
@@ -36,11 +36,13 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     decision = np.zeros(len(pairs), np.int8)
     decision[assigned & (probability >= min(config.decide.review, threshold))] = 1
     decision[assigned & (probability >= threshold)] = 2
-    left, right = (pairs.right, pairs.left) if turned else (pairs.left, pairs.right)
+    left, right = (pairs.right, pairs.left) if mirrored else (pairs.left, pairs.right)
     # Rows are in the order of probability, which depends on more than the score: on how many rivals a partner has.
     order = np.lexsort((right, -probability, left))
     first = np.searchsorted(left[order], left[order])
-    counterpart = calibrator.right_has_counterpart(pairs, probability) if turned else calibrator.has_counterpart(pairs)
+    counterpart = (
+        calibrator.right_has_counterpart(pairs, probability) if mirrored else calibrator.has_counterpart(pairs)
+    )
     return Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
@@ -49,7 +51,7 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
         rank=np.arange(len(left)) - first + 1,
         score=pairs.score[order],
         probability=probability[order],
-        margin=margins(pairs, pairs.score, calibrator.scale.floor)[int(turned)][order],
+        margin=margins(pairs, pairs.score, calibrator.scale.floor)[int(mirrored)][order],
         decision=decision[order],
         counterpart=counterpart[left[order]],
         assigned=assigned[order],

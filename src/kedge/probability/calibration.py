@@ -53,8 +53,11 @@ class Fold:
     validation: IntArray
 
     def in_one_order(self) -> Fold:
-        """The same with the two networks in the order that `Problem.exchanged` defines."""
-        if not self.problem.exchanged:
+        """The same with the smaller network first, whichever is called left.
+
+        Nearly each of its accounts has a counterpart, so that little depends on the share that has to be estimated.
+        """
+        if self.problem.exchanged:
             return self
         return Fold(self.problem.mirrored(), self.alignment.mirrored(), self.validation[:, ::-1])
 
@@ -85,9 +88,9 @@ class Calibrator:
     one_order: bool = False
     unlisted: float = 0.0
 
-    def turns(self, problem: Problem) -> bool:
+    def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
-        return self.one_order and problem.exchanged
+        return self.one_order and not problem.exchanged
 
     @property
     def ceiling(self) -> float:
@@ -115,7 +118,7 @@ class Calibrator:
 
     def predicts_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
-        if self.turns(problem):
+        if self.is_mirrored(problem):
             return self.rule.predicts_link(problem.mirrored(), alignment.mirrored(), pairs[:, ::-1])
         return self.rule.predicts_link(problem, alignment, pairs)
 
@@ -193,7 +196,9 @@ def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: 
 
 def _fit_unlisted(calibrator: Calibrator, folds: Sequence[Fold], lists: Sequence[Shortlist]) -> float:
     """The `unlisted` with which right validation accounts, given a counterpart, are right as often as predicted."""
-    best, listed, correct = [np.empty(0)], [np.empty(0)], 0
+    best: list[FloatArray] = [np.empty(0)]
+    listed: list[FloatArray] = [np.empty(0)]
+    correct = 0
     for fold, pairs in zip(folds, lists, strict=True):
         p = calibrator.probability(pairs)
         lead = leaders(p, pairs.right, pairs.n_right)
@@ -201,7 +206,8 @@ def _fit_unlisted(calibrator: Calibrator, folds: Sequence[Fold], lists: Sequence
         partner[fold.validation[:, 1]] = fold.validation[:, 0]
         lead = lead[partner[pairs.right[lead]] >= 0]
         best.append(p[lead])
-        listed.append(np.bincount(pairs.right, p, minlength=pairs.n_right)[pairs.right[lead]])
+        total = np.bincount(pairs.right, p, minlength=pairs.n_right).astype(np.float64)
+        listed.append(total[pairs.right[lead]])
         correct += int((partner[pairs.right[lead]] == pairs.left[lead]).sum())
     p, known = np.concatenate(best), np.minimum(np.concatenate(listed), 1.0)
 

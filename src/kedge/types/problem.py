@@ -248,9 +248,13 @@ class Problem:
 
     @property
     def exchanged(self) -> bool:
-        """Whether the right network comes first: methods get two networks in one order, whichever is called left."""
+        """Whether the right network comes first: methods get two networks in one order, whichever is called left.
+
+        The larger one comes first: vectors of the second are projected into its space (Eq. 11), and anchors are a larger
+        part of a smaller network.
+        """
         one, two = ((network.n, network.edges) for network in (self.left, self.right))
-        return two < one or (two == one and self.right.fingerprint < self.left.fingerprint)
+        return two > one or (two == one and self.right.fingerprint > self.left.fingerprint)
 
     def mirrored(self) -> Problem:
         """The same problem with left and right exchanged."""
