@@ -1,6 +1,6 @@
 """From files to matches and back: the only room that names every stage.
 
-`embed` (it loads torch), `explain` and `purge` are reached directly.
+`embed` (it loads torch), `again`, `crosswalk`, `evaluate`, `explain` and `purge` are reached directly.
 """
 
 from kedge.pipeline.inputs import Inputs, count_refinements

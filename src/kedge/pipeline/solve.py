@@ -79,9 +79,10 @@ class Outcome:
 def solve(problem: Problem, config: Config, run: Run, given: int | None = None) -> Outcome:
     """Match two networks. The first `given` anchors are the user's own: only they are used for calibration."""
     method, context = find_method(config.method), run.context
-    _save_problem(problem, run)
+    _save_problem(problem, run, given)
     resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
-    config = resolved.model_copy(update={"engine": config.engine})
+    # Neither where the work is done nor how pairs are decided is part of what was chosen: both may change later.
+    config = resolved.model_copy(update={"engine": config.engine, "decide": config.decide})
     _note_unused(problem, config, method, context.progress)
     if method.trains_vectors(config):
         known = cache(lambda: method.prepare(problem, config, context))
@@ -100,13 +101,16 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
     return Outcome(problem, config, alignment, calibrator, matches)
 
 
-def _save_problem(problem: Problem, run: Run) -> None:
+def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
     for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
         run.save(stage, partial(_same, network))
     for stage, own in zip(store.HYPERGRAPHS, problem.hypergraphs, strict=True):
         if own is not None:
             run.save(stage, partial(_same, own.H))
-    run.save(store.ANCHORS, lambda: {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)})
+    anchors = np.asarray(problem.anchors)
+    confirmed = anchors[len(anchors) if given is None else given :]
+    known = {"anchors": anchors, "rejected": np.asarray(problem.rejected), "confirmed": confirmed}
+    run.save(store.ANCHORS, lambda: known)
 
 
 def _same(value: Any) -> Any:
@@ -193,10 +197,12 @@ def break_down(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, 
     return breakdown(outcome.problem, outcome.matches, test, grid, seed)
 
 
-def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
-    """The outcome of a finished run, with at most so many candidates for each account."""
+def load_outcome(directory: Path, candidates: int | None = None, config: Config | None = None) -> Outcome:
+    """The outcome of a finished run; with so many candidates for each account, or decided by another configuration."""
     scored = store.load_scored(directory)
-    config = scored.config if candidates is None else scored.config.model_copy(update={"candidates": candidates})
+    config = config or scored.config
+    if candidates is not None:
+        config = config.model_copy(update={"candidates": candidates})
     matches = decide(scored.problem, scored.alignment, scored.calibrator, config)
     return Outcome(scored.problem, config, scored.alignment, scored.calibrator, matches)
 
@@ -204,7 +210,7 @@ def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
 def load_table(directory: Path, candidates: int) -> pa.Table:
     """The table of matches of a finished run, decided again where more candidates are asked for than it saved."""
     run = store.open_finished(directory)
-    if candidates <= Config.model_validate(run.manifest["config"]).candidates:
+    if candidates <= store.run_config(run.manifest).candidates:
         table: pa.Table = run.load(store.MATCHES)
         return table
     return load_outcome(directory, candidates).matches.table()
