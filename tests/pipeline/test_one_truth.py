@@ -63,7 +63,7 @@ def test_all_faces_give_the_same_counts(
         matched = json.loads(again(made, run, "--json", "-q").stdout)
         assert matched["threshold"] == threshold
     assert matched["matches"] > 5
-    expected = (matched["matches"], matched["threshold"], pytest.approx(matched["expected_precision"], abs=1e-9))
+    expected: Any = (matched["matches"], matched["threshold"], pytest.approx(matched["expected_precision"], abs=1e-9))
     decided = json.loads((run / "decided.json").read_text())
     assert (decided["match"], decided["threshold"], decided["expected_precision"]) == expected
     facts = facts_of(run)

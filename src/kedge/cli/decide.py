@@ -33,7 +33,7 @@ def decide(
     The same `kedge match` command later keeps these decisions; with --force it starts anew.
     """
     change = _change(precision, threshold, one_to_one)
-    from kedge.pipeline.again import decide_again
+    from kedge.pipeline import decide_again
 
     summary = decide_again(run, change, Reporter(quiet).note)
     if json:

@@ -19,7 +19,7 @@ def evaluate(
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Measure a finished run on held-out pairs; the figures become part of the run and of its report."""
-    from kedge.pipeline.evaluate import evaluate_run
+    from kedge.pipeline import evaluate_run
 
     metrics = evaluate_run(run, test, Reporter().note)
     if json:

@@ -87,9 +87,9 @@ def _table(run: Path, candidates: int | None, everything: bool, matches_only: bo
     import pyarrow.compute as pc
 
     if candidates is None:
-        from kedge.pipeline.crosswalk import crosswalk
+        from kedge.pipeline import load_crosswalk
 
-        table = crosswalk(run, Reporter().note, everything)
+        table = load_crosswalk(run, Reporter().note, everything)
     else:
         from kedge.pipeline import load_table
 

@@ -19,7 +19,7 @@ COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "ma
 _ORDER: Final = ("known", "confirmed", "match", "review", "no match")
 
 
-def crosswalk(directory: Path, note: Callable[[str], None], everything: bool = False) -> pa.Table:
+def load_crosswalk(directory: Path, note: Callable[[str], None], everything: bool = False) -> pa.Table:
     """One row for each left account with a partner; with `everything` one for each left account.
 
     `known` pairs are the user's anchors, `confirmed` ones reviewers' answers up to now, whether or not a match has

@@ -100,7 +100,7 @@ class ReviewQueue:
     def _besides(self, yes: BoolArray) -> int:
         """Confirmed pairs in no place of the queue, without those that are anchors of this run already."""
         accounts = (self._accounts[pair] for pair, verdict in self._verdicts.items() if verdict == "yes")
-        return sum(self.data.partner[0][left] < 0 for left, _ in accounts) - int(yes.sum())
+        return sum(bool(self.data.partner[0][left] < 0) for left, _ in accounts) - int(yes.sum())
 
     def select(self, reviewer: str, filters: Filters) -> IntArray:
         """The places of the queue that pass the filters, in its order."""

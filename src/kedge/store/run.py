@@ -208,8 +208,8 @@ def resume_run(
             run.manifest |= {name: earlier[name] for name in kept if name in earlier}
         run.drop_stages(() if force else {stage.id for stage in lasting})
         if force:  # files that a damaged manifest does not name any more
-            for file in (*(stage.file for stage in STAGES.values()), HELD_OUT):
-                remove_inside(directory, file)
+            for name in (*(stage.file for stage in STAGES.values()), HELD_OUT):
+                remove_inside(directory, name)
             run.manifest["files"].pop(HELD_OUT, None)
         run.save_manifest()
     run.drop_damaged_vectors()
