@@ -102,6 +102,14 @@ def test_candidates_fall_with_their_rank(run: Any, tmp_path: Path) -> None:
     assert {row["decision"] for row in rows} == {"match", "review", "no match"}
 
 
+def test_more_candidates_than_the_run_saved_change_no_decision(run: Any) -> None:
+    called = {(row["left"], row["right"]) for row in exported(run, "--matches-only")}
+    rows = exported(run, "--candidates", 40)
+    assert max(int(row["rank"]) for row in rows) > 10
+    assert {(row["left"], row["right"]) for row in rows if row["decision"] == "match"} == called
+    assert sum(row["decision"] == "review" for row in rows) == json.loads((run / "decided.json").read_text())["review"]
+
+
 def test_stdout_has_the_data_and_nothing_else(run: Any, tmp_path: Path) -> None:
     result = kedge("export", run, "-o", "-")
     kedge("export", run, "-o", tmp_path / "m.csv")

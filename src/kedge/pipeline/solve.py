@@ -9,7 +9,7 @@ An outcome is measured on held-out pairs, and read again from a finished run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from kedge.decide import decide, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import Calibrator, calibrate
-from kedge.types import Alignment, IntArray, Matches, Problem, Support
+from kedge.types import Alignment, IntArray, Matches, Problem, Support, pair_keys
 
 
 class Run(Protocol):
@@ -208,9 +208,19 @@ def load_outcome(directory: Path, candidates: int | None = None, config: Config 
 
 
 def load_table(directory: Path, candidates: int) -> pa.Table:
-    """The table of matches of a finished run, decided again where more candidates are asked for than it saved."""
+    """The table of matches of a finished run; where more candidates are asked for than it saved, with further rows.
+
+    More rivals change probabilities a little. The decisions are those of the run all the same.
+    """
     run = store.open_finished(directory)
     if candidates <= store.run_config(run.manifest).candidates:
         table: pa.Table = run.load(store.MATCHES)
         return table
-    return load_outcome(directory, candidates).matches.table()
+    more = load_outcome(directory, candidates).matches
+    problem, saved, _ = store.load_decided(run)
+    width = problem.right.n
+    keys, known = pair_keys(more.left, more.right, width), pair_keys(saved.left, saved.right, width)
+    rows, saved_rows = np.intersect1d(keys, known, return_indices=True)[1:]
+    decision, assigned = np.zeros(len(more), np.int8), np.zeros(len(more), bool)
+    decision[rows], assigned[rows] = saved.decision[saved_rows], saved.assigned[saved_rows]
+    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold).table()
