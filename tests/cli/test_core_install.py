@@ -94,12 +94,13 @@ def test_the_core_runs_the_main_job_and_names_what_it_lacks(bare: Path, tmp_path
         ("export", out, "-o", rows),
         ("evaluate", small, "--test", data / "test.tsv"),
         ("report", out),
+        ("decide", out, "--threshold", 0.5),
         ("config",),
         ("doctor", "--json"),
     )
     assert [code for code, _, _ in done] == [0] * len(done), done
     assert not any(json.loads(done[-1][1])["extras"].values())
-    best = max(json.loads(rows.read_text()), key=lambda row: row["probability"])
+    best = next(row for row in json.loads(rows.read_text()) if row["decision"] == "match")
     refused = {
         ("match", *networks, "-o", tmp_path / "m", "--method", "mgcn"): "mgcn",
         ("embed", data / "left.tsv", "-o", tmp_path / "v.npz"): "mgcn",
@@ -107,6 +108,7 @@ def test_the_core_runs_the_main_job_and_names_what_it_lacks(bare: Path, tmp_path
         ("compare", *networks, "-m", "kedge", "--plot", tmp_path / "p.png"): "plots",
         ("reproduce", "sparsity", "--quick", "-o", tmp_path / "r"): "mgcn",
         ("review", out): "review",
+        ("export", out, "-o", tmp_path / "m.xlsx"): "xlsx",
     }
     explained, *failed = several(("explain", out, best["left"], best["right"]), *refused)
     assert explained[0] == 0

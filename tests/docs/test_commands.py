@@ -97,9 +97,9 @@ def test_the_first_five_minutes_of_the_readme(folder: Path, monkeypatch: pytest.
         if name != "review":  # it serves until it is interrupted; tests/review runs it
             kedge(name, *({"alice_fb": left, "alice_tw": right}.get(word, word) for word in rest))
     assert (folder / "run" / "report.html").exists()
-    rows = (folder / "matches.csv").read_text().splitlines()
-    assert rows[0].replace('"', "") == "left,right,rank,score,probability"
-    assert len(rows) > 100
+    rows = (folder / "crosswalk.csv").read_text().splitlines()
+    assert rows[0].replace('"', "") == "left,right,decision,probability,counterpart,margin,source"
+    assert len(rows) > len((folder / "known.csv").read_text().splitlines()) > 10
 
 
 def test_synth_of_the_readme(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,12 +7,11 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import kedge, match_words
+from killing import Killed, kill_at
 from search import places_of
 
 from kedge.pipeline.purge import purge
@@ -54,30 +53,6 @@ def test_an_id_beyond_ascii_is_gone_and_does_not_come_back(tmp_path: Path) -> No
     assert places_of(run, name) == []
     assert "1 purged accounts are still in the files" in kedge(*match_words(data, run, *WORDS)).stderr
     assert places_of(run, name) == []
-
-
-class Killed(BaseException):
-    """As a kill: nothing after it runs."""
-
-
-def kill_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
-    """Let the n-th change of the disk, and every one after it, not happen."""
-    count = 0
-
-    def counted(whole: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*words: Any, **more: Any) -> Any:
-            nonlocal count
-            count += 1
-            if count >= step:
-                raise Killed
-            return whole(*words, **more)
-
-        return call
-
-    for owner, names in ((os, ("fsync", "rmdir")), (Path, ("replace", "rename", "unlink"))):
-        for name in names:
-            monkeypatch.setattr(owner, name, counted(getattr(owner, name)))
-    monkeypatch.setattr(DecisionLog, "erase", counted(DecisionLog.erase))
 
 
 def test_a_purge_that_is_killed_at_any_step_is_done_by_the_next_command_or_has_not_begun(

@@ -162,14 +162,17 @@ def test_a_run_without_test_pairs_has_a_report_without_their_figures(run: Path) 
     assert any(row["name"] == "decide.threshold" for row in facts["settings"])
 
 
-def test_matching_again_without_test_pairs_forgets_their_figures(run: Path, tmp_path: Path) -> None:
+def test_matching_again_without_test_pairs_keeps_their_figures(run: Path, tmp_path: Path) -> None:
     files = [run / "data" / f"{name}.tsv" for name in ("left", "right", "train", "test")]
     words = ["match", files[0], files[1], "--anchors", files[2], "--method", "common-neighbours", "-o", tmp_path / "r"]
     kedge(*words, "--test", files[3], "-q")
-    assert load_contents(tmp_path / "r").evaluation is not None
+    before = load_contents(tmp_path / "r")
+    assert before.evaluation is not None
     kedge(*words, "-q")
-    assert load_contents(tmp_path / "r").evaluation is None
-    assert load_contents(tmp_path / "r").metrics is None
+    after = load_contents(tmp_path / "r")
+    assert (after.evaluation, after.metrics) == (before.evaluation, before.metrics)
+    kedge(*words, "-q", "--force")
+    assert load_contents(tmp_path / "r").metrics is None, "a new run"
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path: Path) -> None:

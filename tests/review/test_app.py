@@ -370,8 +370,11 @@ def test_search_finds_accounts_of_both_sides(browser: Browser, run: Run) -> None
     assert browser.get("/api/search", q="nobody") == {"text": "nobody", "left": [], "right": []}
 
 
-def test_progress_counts_towards_the_target(browser: Browser, run: Run) -> None:
-    before = browser.get("/api/progress")
+def test_progress_counts_towards_the_target(run: Run, log: DecisionLog) -> None:
+    matches = run[0].matches
+    called = replace(matches, decision=np.where(matches.assigned, 2, 0), threshold=0.0)
+    browser = Browser(replace(run[0], matches=called), log)
+    before = browser.get("/api/progress", target=0.99)
     assert before["precision_now"] == before["precision_before"]
     assert before["more"] > 0
     truth = {int(u): int(v) for u, v in run[1]}
@@ -381,7 +384,7 @@ def test_progress_counts_towards_the_target(browser: Browser, run: Run) -> None:
             break
         right = truth.get(pair["left"]["account"]) == pair["right"]["account"]
         browser.decide(pair, "yes" if right else "no", despite=True)
-    after = browser.get("/api/progress")
+    after = browser.get("/api/progress", target=0.99)
     assert after["precision_now"] > before["precision_now"]
     assert after["yes"] + after["no"] >= before["more"] - 1
     assert sum(row["pairs"] for row in after["reliability"]) == after["yes"] + after["no"]
@@ -400,6 +403,10 @@ def test_towards_target_by_hand() -> None:
     found = towards_target(p, all_, Reviewed(yes, no, ~(yes | no)), 0.9)
     assert found["precision_now"] == 1.0
     assert found["more"] == 0
+    # Three pairs that were confirmed outside the queue: 7 pairs, of which 6 are expected to be right.
+    found = towards_target(p, all_, Reviewed(none, none, all_), 0.9, besides=3)
+    assert found["pairs"] == 7
+    assert found["precision_now"] == pytest.approx(6 / 7)
 
 
 def test_the_queue_takes_in_what_another_process_wrote(browser: Browser, log: DecisionLog) -> None:

@@ -19,6 +19,7 @@ READERS: dict[str, tuple[object, ...]] = {
     "explain": NAMES,
     "export": ("-o", "OUT"),
     "evaluate": ("--test", PAIR / "test.tsv"),
+    "decide": ("--threshold", 0.4),
     "purge": ("a000003",),
 }
 
@@ -44,16 +45,17 @@ def flip(path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "commands"),
     [
-        ("matches.parquet", "report explain export purge"),
-        ("decided.json", "report explain"),
-        ("metrics.json", "report"),
-        ("evaluation.json", "report"),
-        ("manifest.json", "report explain export evaluate purge"),
-        ("networks/left.npz", "report explain evaluate purge"),
-        ("model/scores.npz", "evaluate purge"),
+        ("matches.parquet", "report explain export decide purge"),
+        ("decided.json", "report explain export decide"),
+        ("metrics.json", "report decide"),
+        ("evaluation.json", "report decide"),
+        ("manifest.json", "report explain export evaluate decide purge"),
+        ("networks/left.npz", "report explain export evaluate decide purge"),
+        ("networks/held_out.parquet", "decide purge"),
+        ("model/scores.npz", "evaluate decide purge"),
         ("model/support.npz", "explain purge"),
         ("model/prior.npz", "explain purge"),
-        ("model/calibration.json", "report evaluate"),
+        ("model/calibration.json", "report evaluate decide"),
         ("embeddings", "explain"),
     ],
 )

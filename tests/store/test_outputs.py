@@ -55,7 +55,7 @@ def places(tmp_path: Path) -> Path:
 def test_an_output_that_is_no_file_is_refused_before_any_work(
     run: Path, places: Path, name: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kedge.pipeline.load_table", lambda *_: pytest.fail("work came first"))
+    monkeypatch.setattr("kedge.pipeline.load_crosswalk", lambda *_: pytest.fail("work came first"))
     before = {path.name: path.lstat().st_mode for path in places.iterdir()}
     error = kedge("export", run, "-o", places / name, "--force", code=2).stderr
     assert reason in error
@@ -89,7 +89,7 @@ def test_a_directory_without_permission_is_refused_before_any_work(
         raise PermissionError(13, "Permission denied")  # root may write anywhere, so the mode of a folder shows nothing
 
     monkeypatch.setattr("tempfile.mkstemp", forbidden)
-    monkeypatch.setattr("kedge.pipeline.load_table", lambda *_: pytest.fail("work came first"))
+    monkeypatch.setattr("kedge.pipeline.load_crosswalk", lambda *_: pytest.fail("work came first"))
     assert "may not be written" in kedge("export", run, "-o", tmp_path / "out.csv", code=2).stderr
 
 

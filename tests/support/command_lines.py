@@ -57,6 +57,18 @@ match {{data}}/left.tsv {{data}}/right.tsv -a '' -q -o {{new}}
 check
 check {{new}} {{new}} -q
 check {{data}}/left.tsv {{data}}/right.tsv -q --set decide.folds=many
+decide {{run}}
+decide {{run}} --precision 0
+decide {{run}} --precision 1.1
+decide {{run}} --precision nan
+decide {{run}} --precision most
+decide {{run}} --threshold -0.1
+decide {{run}} --threshold 1.01
+decide {{run}} --threshold inf
+decide {{run}} --precision 0.9 --threshold 0.5
+decide {{run}} --one-to-one maybe
+decide {{dir}} --threshold 0.5
+decide {{new}} --threshold 0.5
 evaluate {{run}}
 evaluate {{run}} --test {{new}}
 evaluate {{new}} --test {{data}}/test.tsv
@@ -82,6 +94,9 @@ export {{run}} -o {{new}}\\udcff.csv -k 0x10
 export {{dir}} -o {{new}}.csv
 export {{new}} -o {{new}}.csv
 export {{run}} -o {{new}}/deep/x.csv
+export {{run}} -o {{new}}.csv --all -k 2
+export {{run}} -o {{new}}.csv --all --matches-only
+export {{run}} -o - --json
 decisions {{run}}
 decisions {{run}} burn
 decisions {{run}} verify

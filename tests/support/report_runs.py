@@ -107,6 +107,7 @@ def make_contents(
         "stages": dict.fromkeys(STAGES, stage),
     }
     return Contents(
+        name="run",
         manifest=manifest,
         config=config,
         problem=problem,

@@ -18,16 +18,11 @@ def evaluate(
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
-    """Measure a finished run on held-out pairs."""
-    from kedge.ingest import read_pairs, resolve_test
-    from kedge.pipeline import load_outcome, measure
+    """Measure a finished run on held-out pairs; the figures become part of the run and of its report."""
+    from kedge.pipeline import evaluate_run
 
-    outcome = load_outcome(run)
-    pairs, notes = resolve_test(read_pairs(test, outcome.config.read), outcome.problem)
-    metrics = measure(outcome, pairs, outcome.config.seed)
+    metrics = evaluate_run(run, test, Reporter().note)
     if json:
         print_json(metrics)
-        return
-    for note in notes:
-        Reporter().note(note)
-    print_metrics(metrics)
+    else:
+        print_metrics(metrics)

@@ -1,4 +1,4 @@
-"""`kedge export`: the candidates of a run as a file."""
+"""`kedge export`: the crosswalk of a run as a file, or the candidates of each account."""
 
 from __future__ import annotations
 
@@ -9,51 +9,116 @@ from typing import Annotated, Any, BinaryIO, Final
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Raw, RunDirectory, guarded
-from kedge.cli.show import note_guarded, print_json
+from kedge.cli.show import Reporter, note_guarded, print_json
 from kedge.errors import KedgeError
 
-_COLUMNS: Final = ("left", "right", "rank", "score", "probability")
+# Candidates are ranked by their probability: the method's own score need not fall with the rank.
+_CANDIDATES: Final = ("left", "right", "rank", "probability", "decision", "counterpart", "margin", "method_score")
 _MOST: Final = 1_000_000
+_FORMATS: Final = ("csv", "parquet", "json", "xlsx")
+_GUARDED: Final = "csv"
 
 
 @guarded
 def export(
     run: RunDirectory,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write.")],
-    candidates: Annotated[int, typer.Option("--candidates", "-k", help="The most candidates per left account.")] = 1,
-    format: Annotated[str | None, typer.Option(help="csv, parquet or json; by default the file's ending.")] = None,
-    matches_only: Annotated[bool, typer.Option("--matches-only", help="Only the pairs decided to be matches.")] = False,
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The file to write; -: CSV on stdout.")],
+    candidates: Annotated[
+        int | None, typer.Option("--candidates", "-k", help="Instead: so many candidates of each left account.")
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Every left account: also those to review and those without a match.")
+    ] = False,
+    matches_only: Annotated[bool, typer.Option("--matches-only", help="Only pairs that kedge decided.")] = False,
+    format: Annotated[
+        str | None, typer.Option(help="csv, parquet, json or xlsx; by default the file's ending.")
+    ] = None,
     raw: Raw = False,
     excel_safe: Annotated[bool, typer.Option("--excel-safe", hidden=True, help="The default now.")] = False,  # noqa: ARG001
     force: Force = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Write the candidates of a run: left, right, rank, score, probability."""
-    import pyarrow.compute as pc
+    """Write the crosswalk of a run: one row per left account that is known, confirmed by a reviewer, or matched.
 
+    Columns: left, right, decision (known, confirmed, match), probability, counterpart, margin, source (anchors, review,
+    kedge). Known pairs come first, then confirmed ones, then matches by falling probability.
+    """
+    stdout = str(out) == "-"
+    kind = format or ("csv" if stdout else out.suffix.removeprefix(".").lower())
+    _refuse(kind, candidates, everything, matches_only, stdout and json)
     from kedge.ingest import guard_table
-    from kedge.pipeline import load_table
     from kedge.store import refuse_overwrite, write_atomically
 
-    kind = format or out.suffix.removeprefix(".").lower()
-    if kind not in ("csv", "parquet", "json"):
-        raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet or json")
-    if not 1 <= candidates <= _MOST:
-        raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
-    refuse_overwrite(out, force)
-    table = load_table(run, candidates)
-    table = table.filter(pc.less_equal(table["rank"], candidates))
-    if matches_only:
-        table = table.filter(pc.equal(table["decision"], "match"))
-    table = table.select(_COLUMNS)
-    table, changed = guard_table(table) if kind == "csv" and not raw else (table, 0)
-    write_atomically(out, partial(_dump, table, kind))
+    if not stdout:
+        refuse_overwrite(out, force)
+    table = _table(run, candidates, everything, matches_only)
+    if kind in ("csv", "xlsx"):
+        table = _rounded(table)
+    table, changed = guard_table(table) if kind == _GUARDED and not raw else (table, 0)
+    if stdout:
+        _print(table, kind)
+    else:
+        write_atomically(out, partial(_dump, table, kind))
     note_guarded(changed)
     if json:
         print_json({"file": str(out), "rows": table.num_rows, "format": kind})
-    else:
+    elif not stdout:
         print(f"{table.num_rows:,} rows in {out}")
+
+
+def _refuse(kind: str, candidates: int | None, everything: bool, matches_only: bool, two_outputs: bool) -> None:
+    """Refuse, before any work, what cannot be written."""
+    if kind not in _FORMATS:
+        raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet, json or xlsx")
+    if candidates is not None and not 1 <= candidates <= _MOST:
+        raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
+    if everything and (candidates is not None or matches_only):
+        raise KedgeError("--all has every account once", remedy="give it without --candidates and --matches-only")
+    if two_outputs:
+        raise KedgeError("--json and the data are both for stdout", remedy="give -o FILE, or --format json")
+    if kind == "xlsx":
+        from kedge.context import need_extra
+
+        need_extra("xlsx", "the format xlsx")
+
+
+def _table(run: Path, candidates: int | None, everything: bool, matches_only: bool) -> Any:
+    import pyarrow.compute as pc
+
+    if candidates is None:
+        from kedge.pipeline import load_crosswalk
+
+        table = load_crosswalk(run, Reporter().note, everything)
+    else:
+        from kedge.pipeline import load_table
+
+        table = load_table(run, candidates)
+        table = table.filter(pc.less_equal(table["rank"], candidates))
+        names = ["method_score" if name == "score" else name for name in table.column_names]
+        table = table.rename_columns(names).select(_CANDIDATES)
+    return table.filter(pc.equal(table["decision"], "match")) if matches_only else table
+
+
+def _rounded(table: Any) -> Any:
+    """Six digits are enough for people; Parquet and JSON have all."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            table = table.set_column(place, field.name, pc.round(pc.cast(table.column(place), pa.float64()), 6))
+    return table
+
+
+def _print(table: Any, kind: str) -> None:
+    import io
+    import sys
+
+    buffer = io.BytesIO()
+    _dump(table, kind, buffer)
+    sys.stdout.flush()
+    sys.stdout.buffer.write(buffer.getvalue())
 
 
 def _dump(table: Any, kind: str, file: BinaryIO) -> None:
@@ -65,6 +130,10 @@ def _dump(table: Any, kind: str, file: BinaryIO) -> None:
         from kedge.ingest import write_delimited
 
         write_delimited(table, file)
+    elif kind == "xlsx":
+        from kedge.cli.xlsx import write_xlsx
+
+        write_xlsx(table, file)
     else:
         import json
 

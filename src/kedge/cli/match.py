@@ -47,7 +47,8 @@ def match(
 ) -> None:
     """Match two networks: ranked candidates, probabilities and one-to-one matches in a run directory.
 
-    The same command again resumes an interrupted run, or shows the results of a finished one.
+    The same command again resumes an interrupted run, or shows the results of a finished one. What `kedge decide` chose
+    and the held-out pairs of an earlier --test or `kedge evaluate` stay in force; --force starts anew.
     """
     from kedge.config import resolve
     from kedge.pipeline import Inputs, match_to_run
@@ -84,7 +85,7 @@ def print_summary(summary: dict[str, Any], json: bool) -> None:
     print_metrics(summary["metrics"])
     print(
         f"Everything is in {summary['run']} ({summary['cpu_seconds']:.1f} CPU seconds, {summary['peak_mb']:.0f} MB). "
-        f"Look at {summary['report']} in a browser. Next: kedge export {summary['run']} --candidates 5 -o matches.csv"
+        f"Look at {summary['report']} in a browser. Next: kedge export {summary['run']} -o matches.csv"
     )
 
 

@@ -167,7 +167,7 @@ class DecideConfig(Stage):
         le=100,
         description="runs without validation anchors; 0: one, or up to 1/holdout where anchors are few",
     )
-    precision: float = Field(default=0.9, gt=0, lt=1, description="share of the matches that are to be right")
+    precision: float = Field(default=0.9, gt=0, le=1, description="share of the matches that are to be right")
     confidence: float = Field(
         default=0.95,
         ge=0.5,

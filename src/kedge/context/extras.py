@@ -13,6 +13,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "plots": ("matplotlib",),
     "review": ("starlette", "uvicorn"),
     "cluster": ("distributed",),
+    "xlsx": ("xlsxwriter",),
 }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import betaincinv
 
 from kedge.config import Config
@@ -30,7 +31,11 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     seen = (problem.mirrored(), alignment.mirrored()) if mirrored else (problem, alignment)
     pairs = shortlist(*seen, config.candidates)
     probability = calibrator.probability(pairs)
-    chosen = assign(pairs.matrix(probability), config.decide.assignment)
+    gains = pairs.matrix(probability)
+    if turned and config.decide.assignment == "many-to-one":  # the one way with sides: left accounts share a partner
+        chosen = assign(csr_array(gains.T), "many-to-one")[:, ::-1]
+    else:
+        chosen = assign(gains, config.decide.assignment)
     assigned = is_among(np.column_stack([pairs.left, pairs.right]), chosen, pairs.n_right)
     threshold = choose_threshold(calibrator, probability[assigned], config)
     decision = np.zeros(len(pairs), np.int8)

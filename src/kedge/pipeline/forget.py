@@ -6,14 +6,16 @@ A forgotten account keeps its place but has no edges, no anchor, no candidates, 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kedge.linalg import without_entries
-from kedge.types import Hypergraph, IntArray, Network, Problem
+from kedge.types import BoolArray, Hypergraph, IntArray, Network, Problem
 
+_NAME: Final = "[forgotten {}]"
 Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the right network
 
 
@@ -51,7 +53,7 @@ def _blanked(network: Network, accounts: IntArray) -> Network:
 
 def _placeholder(network: Network, account: int) -> str:
     """A name for a forgotten account that no other account has."""
-    name = f"[forgotten {account}]"
+    name = _NAME.format(account)
     while network.find([name])[0] not in (-1, account):
         name += "'"
     return name
@@ -60,3 +62,11 @@ def _placeholder(network: Network, account: int) -> str:
 def without_pairs(pairs: IntArray, forgotten: Forgotten) -> IntArray:
     """The pairs [m, 2] in which none of these accounts stands."""
     return pairs[~(np.isin(pairs[:, 0], forgotten[0]) | np.isin(pairs[:, 1], forgotten[1]))]
+
+
+def is_forgotten(network: Network) -> BoolArray:
+    """Which accounts have a name without meaning in place of their own, [n]."""
+    mask = np.zeros(network.n, bool)
+    for account in np.flatnonzero(network.degrees == 0).tolist():
+        mask[account] = network.name(account).rstrip("'") == _NAME.format(account)
+    return mask

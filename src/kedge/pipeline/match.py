@@ -13,9 +13,10 @@ from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.forget import forget_accounts
 from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test, refuse_pipes
-from kedge.pipeline.solve import MemoryRun, Outcome, break_down, measure, solve
+from kedge.pipeline.results import results, without_anchors
+from kedge.pipeline.solve import MemoryRun, Outcome, solve
 from kedge.report import build_report
-from kedge.types import DECISIONS, IntArray, KedgeError, Matches, Problem
+from kedge.types import IntArray, KedgeError, Matches, Problem
 
 _EQUAL: Final = 1e-9  # of a score: they are sums of floats, in an order that differs between pairs
 _LASTING: Final = (*store.NETWORKS, *store.HYPERGRAPHS)  # stages that decisions of reviewers do not touch
@@ -54,9 +55,11 @@ def match_to_run(
         for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
             run.renew_if_changed(stage, network)
         run.write(store.CONFIG, store.TEXT, to_toml(config))
-        outcome = solve(problem, config, run, given)
+        outcome = solve(problem, _as_decided(run, config), run, given)
         run.record_vectors()
-        metrics = _write_results(run, outcome, test, config)
+        files = results(outcome, without_anchors(_held_out(run, test, problem), problem, progress.note))
+        for file, value in files.items():
+            run.write(file, store.JSON, value)
         for note in _notes(outcome):
             progress.note(note)
         progress.stage("writing the report")
@@ -65,25 +68,32 @@ def match_to_run(
         "run": str(directory),
         "matches": len(outcome.matches.partners("match")),
         "threshold": outcome.matches.threshold,
+        "expected_precision": outcome.matches.expected_precision,
         "decisions": learned,
-        "metrics": metrics,
+        "metrics": files[store.METRICS],
         "cpu_seconds": round(cpu_seconds() - started, 3),
         "peak_mb": round(peak_mb(), 1),
         "report": str(directory / store.REPORT),
     }
 
 
-def _write_results(run: store.Run, outcome: Outcome, test: IntArray | None, config: Config) -> dict[str, Any]:
-    """The threshold with its counts, and what was measured on held-out pairs; returns the metrics."""
-    matches = outcome.matches
-    counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
-    review_from = min(config.decide.review, matches.threshold)
-    run.write(store.DECIDED, store.JSON, {"threshold": matches.threshold, "review_from": review_from, **counts})
-    figures = measure(outcome, test, config.seed)
-    run.write(store.METRICS, store.JSON, figures)
-    # Without held-out pairs it is null: an older one would belong to other pairs.
-    run.write(store.EVALUATION, store.JSON, break_down(outcome, test, config.seed))
-    return figures
+def _as_decided(run: store.Run, config: Config) -> Config:
+    """The configuration with what `kedge decide` chose for this run."""
+    chosen = run.manifest.get("decide", {})
+    if chosen:
+        named = ", ".join(f"{name} {'not set' if value is None else value}" for name, value in chosen.items())
+        run.progress.note(f"decided with {named}, as `kedge decide` chose; --force starts anew")
+    return config.model_copy(update={"decide": store.run_config(run.manifest).decide})
+
+
+def _held_out(run: store.Run, test: IntArray | None, problem: Problem) -> IntArray | None:
+    """The held-out pairs: those given now, which the run saves, else those that it was given before."""
+    if test is not None:
+        run.write(store.HELD_OUT, store.TABLE, store.held_out_table(test, problem))
+    elif run.artefacts.has(store.HELD_OUT) and not run.artefacts.is_whole(store.HELD_OUT):
+        run.progress.note(f"{store.HELD_OUT} was damaged or missing: give --test again")
+        del run.manifest["files"][store.HELD_OUT]
+    return store.load_held_out(run.artefacts, problem)
 
 
 def write_report(contents: store.Contents, path: Path) -> Path:
@@ -139,10 +149,10 @@ def _with_decisions(
 
 def _notes(outcome: Outcome) -> tuple[str, ...]:
     """What the user should know of the probabilities and of the matches, each thing once."""
-    return tuple(dict.fromkeys((*outcome.calibrator.notes, *_match_notes(outcome.matches))))
+    return tuple(dict.fromkeys((*outcome.calibrator.notes, *match_notes(outcome.matches))))
 
 
-def _match_notes(matches: Matches) -> tuple[str, ...]:
+def match_notes(matches: Matches) -> tuple[str, ...]:
     """One line for each reason why no pair, or no certain pair, was found."""
     if len(matches.left) == 0:
         return ("no account has any candidate, so nothing is matched",)

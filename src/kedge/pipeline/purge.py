@@ -123,9 +123,12 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
     """Draft every file that names accounts without this one, and the manifest; how many candidate rows are gone."""
     gone = 0
 
+    def without(table: pa.Table) -> pa.Table:
+        return table.filter(pc.invert(pc.fill_null(pc.equal(table[_SIDES[target.side]], target.name), False)))
+
     def rows(table: pa.Table) -> pa.Table:
         nonlocal gone
-        kept = table.filter(pc.not_equal(table[_SIDES[target.side]], target.name))
+        kept = without(table)
         gone = table.num_rows - kept.num_rows
         return kept
 
@@ -164,6 +167,10 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
     files = {
         name: record for name, record in run.manifest["files"].items() if not name.startswith(f"{store.EMBEDDINGS}/")
     }
+    if run.has(store.HELD_OUT):
+        kept = without(run.read(store.HELD_OUT, store.TABLE))
+        with draft.write(store.HELD_OUT, store.TABLE, kept).open("rb") as file:
+            files[store.HELD_OUT] = store.fingerprint(file)
     draft.write(store.MANIFEST, store.JSON, store.seal({**run.manifest, "stages": done, "files": files}))
     return gone
 

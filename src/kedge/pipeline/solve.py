@@ -9,7 +9,7 @@ An outcome is measured on held-out pairs, and read again from a finished run.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,7 +25,7 @@ from kedge.decide import decide, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import Calibrator, calibrate
-from kedge.types import Alignment, IntArray, Matches, Problem, Support
+from kedge.types import Alignment, IntArray, Matches, Problem, Support, pair_keys
 
 
 class Run(Protocol):
@@ -79,9 +79,10 @@ class Outcome:
 def solve(problem: Problem, config: Config, run: Run, given: int | None = None) -> Outcome:
     """Match two networks. The first `given` anchors are the user's own: only they are used for calibration."""
     method, context = find_method(config.method), run.context
-    _save_problem(problem, run)
+    _save_problem(problem, run, given)
     resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
-    config = resolved.model_copy(update={"engine": config.engine})
+    # Neither where the work is done nor how pairs are decided is part of what was chosen: both may change later.
+    config = resolved.model_copy(update={"engine": config.engine, "decide": config.decide})
     _note_unused(problem, config, method, context.progress)
     if method.trains_vectors(config):
         known = cache(lambda: method.prepare(problem, config, context))
@@ -100,13 +101,16 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
     return Outcome(problem, config, alignment, calibrator, matches)
 
 
-def _save_problem(problem: Problem, run: Run) -> None:
+def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
     for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
         run.save(stage, partial(_same, network))
     for stage, own in zip(store.HYPERGRAPHS, problem.hypergraphs, strict=True):
         if own is not None:
             run.save(stage, partial(_same, own.H))
-    run.save(store.ANCHORS, lambda: {"anchors": np.asarray(problem.anchors), "rejected": np.asarray(problem.rejected)})
+    anchors = np.asarray(problem.anchors)
+    confirmed = anchors[len(anchors) if given is None else given :]
+    known = {"anchors": anchors, "rejected": np.asarray(problem.rejected), "confirmed": confirmed}
+    run.save(store.ANCHORS, lambda: known)
 
 
 def _same(value: Any) -> Any:
@@ -193,18 +197,30 @@ def break_down(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, 
     return breakdown(outcome.problem, outcome.matches, test, grid, seed)
 
 
-def load_outcome(directory: Path, candidates: int | None = None) -> Outcome:
-    """The outcome of a finished run, with at most so many candidates for each account."""
+def load_outcome(directory: Path, candidates: int | None = None, config: Config | None = None) -> Outcome:
+    """The outcome of a finished run; with so many candidates for each account, or decided by another configuration."""
     scored = store.load_scored(directory)
-    config = scored.config if candidates is None else scored.config.model_copy(update={"candidates": candidates})
+    config = config or scored.config
+    if candidates is not None:
+        config = config.model_copy(update={"candidates": candidates})
     matches = decide(scored.problem, scored.alignment, scored.calibrator, config)
     return Outcome(scored.problem, config, scored.alignment, scored.calibrator, matches)
 
 
 def load_table(directory: Path, candidates: int) -> pa.Table:
-    """The table of matches of a finished run, decided again where more candidates are asked for than it saved."""
+    """The table of matches of a finished run; where more candidates are asked for than it saved, with further rows.
+
+    More rivals change probabilities a little. The decisions are those of the run all the same.
+    """
     run = store.open_finished(directory)
-    if candidates <= Config.model_validate(run.manifest["config"]).candidates:
+    if candidates <= store.run_config(run.manifest).candidates:
         table: pa.Table = run.load(store.MATCHES)
         return table
-    return load_outcome(directory, candidates).matches.table()
+    more = load_outcome(directory, candidates).matches
+    problem, saved, _ = store.load_decided(run)
+    width = problem.right.n
+    keys, known = pair_keys(more.left, more.right, width), pair_keys(saved.left, saved.right, width)
+    rows, saved_rows = np.intersect1d(keys, known, return_indices=True)[1:]
+    decision, assigned = np.zeros(len(more), np.int8), np.zeros(len(more), bool)
+    decision[rows], assigned[rows] = saved.decision[saved_rows], saved.assigned[saved_rows]
+    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold).table()

@@ -61,6 +61,7 @@ class Row:
 class Facts:
     """Every number of the report."""
 
+    name: str
     run_id: str
     accounts: dict[str, int]
     edges: dict[str, int]
@@ -116,6 +117,7 @@ def gather_facts(contents: Contents) -> Facts:
     free = problem.left.n - len(problem.anchors)
     seen = calibrator.predicted_given_counterpart
     return Facts(
+        name=contents.name,
         run_id=str(contents.manifest["run_id"]),
         accounts={"left": problem.left.n, "right": problem.right.n},
         edges={"left": problem.left.edges, "right": problem.right.edges},
@@ -156,7 +158,7 @@ def gather_facts(contents: Contents) -> Facts:
             }
             for name, stage in contents.manifest["stages"].items()
         ],
-        settings=_settings(contents.manifest["config"]),
+        settings=_settings(contents.config.identity()),
         notes=list(calibrator.notes),
         training=contents.training,
         parts=contents.parts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -185,8 +186,9 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         tag("table", tag("tbody", *rows), class_="live", aria_live="polite", aria_label="Numbers at this threshold"),
         tag(
             "p",
-            "To use it, run the same match again with ",
-            tag("code", "--set decide.threshold=", _live("threshold", threshold)),
+            "To use it, where the directory of the run is: ",
+            tag("code", f"kedge decide {shlex.quote(facts.name)} --threshold ", _live("threshold", threshold)),
+            ". It takes seconds, and export and review follow.",
             class_="under",
         ),
         class_="panel",

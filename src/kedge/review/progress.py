@@ -1,8 +1,8 @@
 """How far the review has come: towards a target precision, and in agreement between reviewers.
 
-Accepted pairs are those decided match or review that no reviewer rejected. Their expected precision is the mean of 1
-where a reviewer answered yes and of the calibrated probability elsewhere. A review of a set R is expected to confirm p
-and to remove 1 - p of each pair:
+Accepted pairs are those that will be exported: the matches that no reviewer rejected, and what reviewers confirmed.
+Their expected precision is the mean of 1 where a reviewer answered yes and of the calibrated probability elsewhere. A
+review of a set R is expected to confirm p and to remove 1 - p of each pair:
 
     precision after R = Σ p / (n - Σ over R of (1 - p)),   so the target T is met once Σ over R of (1 - p) ≥ n - Σ p / T
 """
@@ -30,15 +30,18 @@ class Reviewed(NamedTuple):
     open: BoolArray
 
 
-def towards_target(probability: FloatArray, accepted: BoolArray, reviewed: Reviewed, target: float) -> Towards:
+def towards_target(
+    probability: FloatArray, accepted: BoolArray, reviewed: Reviewed, target: float, besides: int = 0
+) -> Towards:
     """Expected precision now and how many more answers, in the queue's order, bring it to the target.
 
-    All arrays are in the queue's order; `accepted` are decided match or review by the run.
+    All arrays are in the queue's order; `accepted` are the matches of the run. `besides`: confirmed pairs that are not
+    in the queue, since another candidate was picked.
     """
     yes, no, open_ = reviewed
     before = probability[accepted]
     kept = (accepted & ~no) | yes
-    now = np.where(yes, 1.0, probability)[kept]
+    now = np.append(np.where(yes, 1.0, probability)[kept], np.ones(besides))
     needed = len(now) - float(now.sum()) / target
     gains = np.where(kept & open_, 1 - probability, 0.0)
     reached = np.cumsum(gains) >= needed - 1e-12
@@ -46,7 +49,7 @@ def towards_target(probability: FloatArray, accepted: BoolArray, reviewed: Revie
     more = None if len(places) == 0 else int(open_[: places[0] + 1].sum())
     return {
         "target": target,
-        "pairs": int(kept.sum()),
+        "pairs": len(now),
         "precision_before": float(before.mean()) if len(before) else None,
         "precision_now": float(now.mean()) if len(now) else None,
         "more": 0 if needed <= 0 else more,

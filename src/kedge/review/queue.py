@@ -97,6 +97,11 @@ class ReviewQueue:
         confirmed = (self._confirmed[0][self.left] > 0) | (self._confirmed[1][self.right] > 0)
         return np.asarray(confirmed & (self._verdict == 0))
 
+    def _besides(self, yes: BoolArray) -> int:
+        """Confirmed pairs in no place of the queue, without those that are anchors of this run already."""
+        accounts = (self._accounts[pair] for pair, verdict in self._verdicts.items() if verdict == "yes")
+        return sum(bool(self.data.partner[0][left] < 0) for left, _ in accounts) - int(yes.sum())
+
     def select(self, reviewer: str, filters: Filters) -> IntArray:
         """The places of the queue that pass the filters, in its order."""
         mine = self.mine(reviewer)
@@ -143,7 +148,8 @@ class ReviewQueue:
         # A pair whose account went to another partner is as good as rejected.
         no = no | self._elsewhere()
         wanted = self.data.config.decide.precision if target is None else target
-        towards = towards_target(self.probability, self.decision > 0, Reviewed(yes, no, open_), wanted)
+        matches = self.decision == DECISIONS.index("match")
+        towards = towards_target(self.probability, matches, Reviewed(yes, no, open_), wanted, self._besides(yes))
         return {
             **towards,
             "mine": int(self.mine(reviewer).sum()),

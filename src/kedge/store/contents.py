@@ -15,13 +15,14 @@ from kedge.evidence import Evidence, recall
 from kedge.probability import Calibrator
 from kedge.store.artefacts import Artefacts, open_artefacts
 from kedge.store.cache import DiskCache
-from kedge.store.formats import JSON, load_column
+from kedge.store.formats import JSON, TABLE, load_column
 from kedge.store.layout import (
     ANCHORS,
     CALIBRATION,
     DECIDED,
     EMBEDDINGS,
     EVALUATION,
+    HELD_OUT,
     HYPERGRAPHS,
     MATCHES,
     METRICS,
@@ -34,7 +35,7 @@ from kedge.store.layout import (
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
-from kedge.types import DECISIONS, Alignment, Hypergraph, KedgeError, Matches, Problem
+from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem
 
 
 def open_finished(directory: Path, *more: str) -> Artefacts:
@@ -60,10 +61,16 @@ def load_scored(directory: Path) -> Scored:
     artefacts = open_finished(directory)
     return Scored(
         load_problem(artefacts),
-        Config.model_validate(artefacts.manifest["config"]),
+        run_config(artefacts.manifest),
         artefacts.load(SCORES),
         artefacts.load(CALIBRATION),
     )
+
+
+def run_config(manifest: Mapping[str, Any]) -> Config:
+    """The settings of a run: those of its `kedge match`, and on top of them those of `kedge decide`."""
+    given = manifest["config"]
+    return Config.model_validate({**given, "decide": {**given["decide"], **manifest.get("decide", {})}})
 
 
 def load_threshold(artefacts: Artefacts) -> float:
@@ -91,7 +98,7 @@ def load_decided(artefacts: Artefacts) -> tuple[Problem, Matches, Config]:
         **{name: column[order] for name, column in columns.items()},
         threshold=load_threshold(artefacts),
     )
-    return problem, matches, Config.model_validate(artefacts.manifest["config"])
+    return problem, matches, run_config(artefacts.manifest)
 
 
 def load_problem(artefacts: Artefacts) -> Problem:
@@ -107,10 +114,12 @@ def load_problem(artefacts: Artefacts) -> Problem:
 class Contents:
     """What lies in the directory of a finished run, as it was written: nothing is computed again.
 
-    A pair was called a match from `threshold` on. `metrics` and `evaluation` are of the test pairs, None where the run
-    had none; `training` and `parts` are there only if the method left them (`layout` describes them).
+    `name` is that of the directory. A pair was called a match from `threshold` on. `metrics` and `evaluation` are of
+    the test pairs, None where the run had none; `training` and `parts` are there only if the method left them (`layout`
+    describes them).
     """
 
+    name: str
     manifest: Mapping[str, Any]
     config: Config
     problem: Problem
@@ -132,8 +141,9 @@ def load_contents(directory: Path) -> Contents:
     }
     metrics = held[METRICS]
     return Contents(
+        name=directory.resolve().name,
         manifest=artefacts.manifest,
-        config=Config.model_validate(artefacts.manifest["config"]),
+        config=run_config(artefacts.manifest),
         problem=load_problem(artefacts),
         calibrator=artefacts.load(CALIBRATION),
         table=artefacts.load(MATCHES),
@@ -143,6 +153,20 @@ def load_contents(directory: Path) -> Contents:
         training=held[TRAINING.file],
         parts=held[PARTS.file],
     )
+
+
+def load_held_out(artefacts: Artefacts, problem: Problem) -> IntArray | None:
+    """The held-out pairs of a run as accounts (-1: in no edge), [m, 2]; None where it was given none."""
+    if not artefacts.has(HELD_OUT):
+        return None
+    table = artefacts.read(HELD_OUT, TABLE)
+    return np.column_stack([problem.left.find(table["left"]), problem.right.find(table["right"])])
+
+
+def held_out_table(pairs: IntArray, problem: Problem) -> pa.Table:
+    """The same pairs by the users' ids."""
+    sides = zip(("left", "right"), (problem.left, problem.right), pairs.T, strict=True)
+    return pa.table({side: network.ids.take(pa.array(at, mask=at < 0)) for side, network, at in sides})
 
 
 def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:

@@ -1,7 +1,8 @@
-"""A purge of a run as one change: all of its files are changed, or none.
+"""A purge of a run, or its new decisions, as one change: all of its files are changed, or none.
 
-New files are prepared in a directory of their own. The renaming of that directory is the moment from which the purge
-counts: what a kill leaves undone after it, the next command completes. Nothing in the journal names the account.
+New files are prepared in a directory of their own. The renaming of that directory is the moment from which the change
+counts: what a kill leaves undone after it, the next command completes. The journal of a purge does not name the
+account.
 """
 
 from __future__ import annotations
@@ -97,9 +98,9 @@ def complete_purge(directory: Path) -> None:
         sound = False
     if not sound:
         raise KedgeError(
-            "the journal of an interrupted purge is damaged",
+            "the journal of an interrupted purge or decide is damaged",
             file=journal,
-            remedy="remove it, run the `kedge match` command again, then purge again",
+            remedy="remove it, run the `kedge match` command again, then purge or decide again",
         )
     with translate_disk_errors(directory):
         for name in changes["remove"]:

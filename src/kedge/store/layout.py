@@ -18,6 +18,7 @@ CONFIG: Final = "config.toml"
 DECIDED: Final = "decided.json"  # the threshold from which a pair was called a match, and how many were
 METRICS: Final = "metrics.json"
 EVALUATION: Final = "evaluation.json"
+HELD_OUT: Final = "networks/held_out.parquet"  # ids of the pairs that metrics are measured on; null: in no edge
 REPORT: Final = "report.html"
 EMBEDDINGS: Final = "embeddings"  # vectors, one file for each part or network, named by their content
 

@@ -1,4 +1,4 @@
-"""Locks on a run directory: one process computes in it at a time; a purge also waits until no review is open."""
+"""Locks on a run directory: one process computes in it at a time; no review may be open while rows change."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def lock_run(directory: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def reviewing(directory: Path, shared: bool = True) -> Iterator[None]:
-    """Review servers share this lock; a purge takes it alone, so that no server still has the account in memory."""
-    problem = "an account is being purged from this run" if shared else "a `kedge review` of this run is open"
+    """Review servers share this lock; a purge and `kedge decide` take it alone: no server has old rows in memory."""
+    problem = "this run is being purged or decided again" if shared else "a `kedge review` of this run is open"
     with _held(directory / _REVIEW, shared, lambda: problem):
         yield
 

@@ -26,6 +26,7 @@ from kedge.store.layout import CONFIG, DECIDED, EMBEDDINGS, EVALUATION, MANIFEST
 from kedge.store.sealed import is_sealed, seal
 
 FORMAT: Final = 6  # of the manifests that this version writes
+_DECIDABLE: Final = ("decide.precision:", "decide.threshold:", "decide.assignment:")
 _GROWING: Final = "decisions"  # the one input that may change within a run
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
 
@@ -137,10 +138,11 @@ def refuse_other(directory: Path, manifest: Mapping[str, Any], identity: Identit
     # Through JSON, so that tuples and lists compare equal.
     changed += differences(manifest["config"], json.loads(json.dumps(identity.config)))
     if changed:
+        remedy = "choose another directory, or start anew with --force"
+        if all(line.startswith(_DECIDABLE) for line in changed):
+            remedy = f"`kedge decide` changes decisions without matching again; or {remedy}"
         raise KedgeError(
-            f"holds a run with other inputs or settings ({'; '.join(changed)})",
-            file=directory,
-            remedy="choose another directory, or start anew with --force",
+            f"holds a run with other inputs or settings ({'; '.join(changed)})", file=directory, remedy=remedy
         )
 
 

@@ -22,7 +22,18 @@ from kedge.store.cache import DiskCache
 from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format
 from kedge.store.journal import JOURNALS, finish_locked, remove_draft, remove_inside
-from kedge.store.layout import DECIDED, EMBEDDINGS, EVALUATION, MANIFEST, METRICS, SCORES, STAGES, TRAINING, Stage
+from kedge.store.layout import (
+    DECIDED,
+    EMBEDDINGS,
+    EVALUATION,
+    HELD_OUT,
+    MANIFEST,
+    METRICS,
+    SCORES,
+    STAGES,
+    TRAINING,
+    Stage,
+)
 from kedge.store.locking import LOCKS, lock_run
 from kedge.store.manifest import Identity, fingerprint, new_manifest, read_manifest, refuse_other, write_manifest
 from kedge.store.purged import KEY_FILE, PURGED_FILE
@@ -180,7 +191,7 @@ def resume_run(
     """The run of a directory that is held: begun, resumed, or refused.
 
     New decisions of reviewers do not make another run: all but the `lasting` stages are then dropped and computed
-    again.
+    again. Held-out pairs and the settings of `kedge decide` stay; `force` drops them too.
     """
     earlier = _manifest_to_resume(directory, identity, force)
     progress = progress or Silent()
@@ -192,11 +203,14 @@ def resume_run(
     else:
         run = Run(directory, new_manifest(identity), progress, begun_here=True)
         if earlier is not None:
-            run.manifest |= {"stages": earlier["stages"], "files": earlier["files"]}
+            # What `kedge decide` chose holds for new answers of reviewers too.
+            kept = ("stages", "files") if force else ("stages", "files", "decide")
+            run.manifest |= {name: earlier[name] for name in kept if name in earlier}
         run.drop_stages(() if force else {stage.id for stage in lasting})
         if force:  # files that a damaged manifest does not name any more
-            for stage in STAGES.values():
-                remove_inside(directory, stage.file)
+            for name in (*(stage.file for stage in STAGES.values()), HELD_OUT):
+                remove_inside(directory, name)
+            run.manifest["files"].pop(HELD_OUT, None)
         run.save_manifest()
     run.drop_damaged_vectors()
     return run

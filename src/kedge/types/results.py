@@ -122,6 +122,12 @@ class Matches:
         rows = self.assigned if decision is None else self.assigned & (self.decision == DECISIONS.index(decision))
         return dict(zip(self.left[rows].tolist(), self.right[rows].tolist(), strict=True))
 
+    @property
+    def expected_precision(self) -> float | None:
+        """The mean probability of the matches: how many of them are expected to be right; None without any."""
+        called = self.probability[self.decision == DECISIONS.index("match")]
+        return float(called.mean()) if len(called) else None
+
     def table(self) -> pa.Table:
         """The rows with the users' own ids, as an Arrow table; left accounts by their ids."""
         words = pa.array(DECISIONS)
@@ -134,7 +140,8 @@ class Matches:
                 "right": self.right_ids.take(pa.array(self.right)),
                 "rank": pa.array(self.rank.astype(np.int32)),
                 "score": pa.array(self.score.astype(np.float32)),
-                "probability": pa.array(self.probability.astype(np.float32)),
+                # Not rounded: who reads the table counts the same matches from the threshold on as `decision` has.
+                "probability": pa.array(self.probability.astype(np.float64)),
                 "margin": pa.array(self.margin.astype(np.float32)),
                 "decision": words.take(pa.array(self.decision.astype(np.int64))),
                 "counterpart": pa.array(self.counterpart.astype(np.float32)),

@@ -91,7 +91,7 @@ export function showHistory(place, answer, query, me, go, undo, blind) {
 const AGREEMENT = (k) => (k === null ? "not defined" : k > 0.8 ? "almost perfect" : k > 0.6 ? "substantial" : k > 0.4 ? "moderate" : k > 0.2 ? "fair" : k >= 0 ? "slight" : "worse than chance");
 
 export function towards(p) {
-  if (p.precision_now === null) return "No pair is accepted yet.";
+  if (p.precision_now === null) return "No pair is a match yet.";
   const now = `expected precision ${percent(p.precision_now)}`;
   if (p.more === 0) return `${now}: the target of ${percent(p.target)} is reached`;
   return p.more === null ? `${now}; the target of ${percent(p.target)} cannot be reached by this queue` : `${now}, target ${percent(p.target)}: about ${count(p.more)} more answers`;
@@ -114,7 +114,7 @@ export function showProgress(place, p, go) {
     h("section", { class: "card page" },
       h("div", { class: "title" }, h("h1", {}, "Progress")),
       h("div", { class: "tiles" }, tile(count(p.decided), `of ${count(p.queue)} pairs no longer open`), tile(count(p.yes), "confirmed"), tile(count(p.no), "rejected, or an account is confirmed with another"),
-        tile(percent(p.precision_now), `expected precision of ${count(p.pairs)} accepted pairs`), tile(percent(p.precision_before), "before any review"),
+        tile(percent(p.precision_now), `expected precision of ${count(p.pairs)} matches and confirmed pairs`), tile(percent(p.precision_before), "before any review"),
         tile(p.more === null ? "–" : count(p.more), `more answers to reach a precision of ${percent(p.target)}`)),
       gauge(p), h("p", { class: "muted say" }, towards(p), "."),
       h("p", {}, h("label", { for: "target" }, "Target precision "), target)),

@@ -1,0 +1,73 @@
+"""A finished run decided again with other settings: no matching, and all files change at once or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kedge import store
+from kedge.context import one_blas_thread
+from kedge.pipeline.match import check_report_path, match_notes
+from kedge.pipeline.results import results, without_anchors
+from kedge.pipeline.solve import load_outcome
+from kedge.report import build_report
+
+
+@one_blas_thread()
+def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
+    """Decide a run with other values of `decide.precision`, `threshold` and `assignment`; the summary of the result.
+
+    Settings that are not in `change` stay. The manifest keeps those of `kedge match` and notes these next to them.
+    """
+    store.read_manifest(directory)
+    with store.hold_run(directory), store.reviewing(directory, shared=False):
+        contents = store.load_contents(directory)
+        check_report_path(directory / store.REPORT)
+        chosen = _chosen(contents.manifest, change)
+        manifest = {name: value for name, value in contents.manifest.items() if name != "decide"}
+        manifest |= {"decide": chosen} if chosen else {}
+        outcome = load_outcome(directory, config=store.run_config(manifest))
+        held_out = store.load_held_out(store.open_artefacts(directory), outcome.problem)
+        files = results(outcome, without_anchors(held_out, outcome.problem, note))
+        if held_out is None and contents.metrics is not None:  # of a version that did not save the pairs
+            note("the held-out pairs are not in this run: `kedge evaluate` measures the new decisions on them")
+        table = outcome.matches.table()
+        draft = store.Draft(directory)
+        stages = {**manifest["stages"]}
+        recorded = {**manifest["files"]}
+        stages[store.MATCHES.id] |= _drafted(draft, store.MATCHES.file, store.TABLE, table)
+        for file, value in files.items():
+            recorded[file] = _drafted(draft, file, store.JSON, value)
+        manifest |= {"stages": stages, "files": recorded}
+        metrics = files[store.METRICS]
+        page = replace(
+            contents,
+            manifest=manifest,
+            config=outcome.config,
+            table=table,
+            threshold=outcome.matches.threshold,
+            metrics=metrics if metrics["test_pairs"] else None,
+            evaluation=files[store.EVALUATION],
+        )
+        draft.write(store.REPORT, store.TEXT, build_report(page))
+        draft.write(store.MANIFEST, store.JSON, store.seal(manifest))
+        draft.commit()
+    for line in match_notes(outcome.matches):
+        note(line)
+    settings = {name: getattr(outcome.config.decide, name) for name in ("precision", "threshold", "assignment")}
+    return {"run": str(directory), "settings": settings, **files[store.DECIDED], "metrics": metrics}
+
+
+def _chosen(manifest: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that differ from those of `kedge match`, after this change."""
+    given = manifest["config"]["decide"]
+    wanted = {**manifest.get("decide", {}), **change}
+    return {name: value for name, value in wanted.items() if given[name] != value}
+
+
+def _drafted(draft: store.Draft, file: str, kind: store.Format[Any], value: Any) -> dict[str, Any]:
+    """Size and checksum of a file that the draft has from now on."""
+    with draft.write(file, kind, value).open("rb") as opened:
+        return store.fingerprint(opened)

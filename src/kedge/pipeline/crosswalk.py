@@ -1,0 +1,121 @@
+"""The crosswalk of a run: the partner of each left account, as known, as reviewers answered, and as kedge decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kedge import store
+from kedge.answers import learn
+from kedge.pipeline.forget import is_forgotten
+from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
+
+COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "margin", "source")
+_ORDER: Final = ("known", "confirmed", "match", "review", "no match")
+
+
+def load_crosswalk(directory: Path, note: Callable[[str], None], everything: bool = False) -> pa.Table:
+    """One row for each left account with a partner; with `everything` one for each left account.
+
+    `known` pairs are the user's anchors, `confirmed` ones reviewers' answers up to now, whether or not a match has
+    learnt from them; both have probability 1. A match that a reviewer rejected, or whose account was confirmed with
+    another partner, is none. Known pairs come first, then confirmed ones, then the others by falling probability; ties
+    by their ids.
+    """
+    run = store.open_finished(directory, store.DECIDED)
+    problem, matches, _ = store.load_decided(run)
+    given, answered = _answered(directory, run, problem, note)
+    confirmed = answered.anchors[len(given) :]
+    rows, ruled_out = _decided(matches, answered)
+    if not everything:
+        rows = rows[(matches.decision[rows] == DECISIONS.index("match")) & ~ruled_out[rows]]
+    decision = np.where(ruled_out[rows], 0, matches.decision[rows])
+    parts = [
+        _certain(problem, given, "known", "anchors"),
+        _certain(problem, confirmed, "confirmed", "review"),
+        _part(
+            problem,
+            matches.left[rows],
+            matches.right[rows],
+            np.array(DECISIONS)[decision],
+            matches.probability[rows],
+            matches.counterpart[rows],
+            matches.margin[rows].astype(np.float64),
+            np.where(ruled_out[rows], "review", "kedge"),
+        ),
+    ]
+    if everything:
+        rest = np.ones(problem.left.n, bool)
+        rest[np.concatenate([answered.anchors[:, 0], matches.left[rows]])] = False
+        parts.append(_alone(problem, np.flatnonzero(rest & ~is_forgotten(problem.left))))
+    table = pa.concat_tables(parts)
+    order = pa.array([_ORDER.index(word) for word in table["decision"].to_pylist()], pa.int8())
+    by = [("order", "ascending"), ("probability", "descending"), ("left", "ascending"), ("right", "ascending")]
+    return table.append_column("order", order).sort_by(by).select(COLUMNS)
+
+
+def _answered(
+    directory: Path, run: store.Artefacts, problem: Problem, note: Callable[[str], None]
+) -> tuple[IntArray, Problem]:
+    """The user's own anchors, and the problem with them and with all that reviewers have answered up to now."""
+    state = store.read_decisions(directory)
+    resolved = None if state is None else state.resolved()
+    learnt = run.load(store.ANCHORS).get("confirmed")
+    if learnt is None:  # a version that did not save which anchors are reviewers'
+        yes = () if resolved is None else resolved.confirmed
+        ids = [problem.left.find([u for u, _ in yes]), problem.right.find([v for _, v in yes])]
+        learnt = np.column_stack(ids)
+    own = problem.anchors[~is_among(problem.anchors, learnt, problem.right.n)]
+    answered = replace(problem, anchors=own, rejected=np.empty((0, 2), np.int64))
+    if resolved:
+        answered, _ = learn(answered, resolved)
+    undone = int((~is_among(learnt, answered.anchors, problem.right.n) & (learnt >= 0).all(axis=1)).sum())
+    if undone:
+        note(f"{undone:,} pairs were confirmed when the run was matched and are no longer: match again to decide them")
+    return own, answered
+
+
+def _decided(matches: Matches, answered: Problem) -> tuple[IntArray, BoolArray]:
+    """One row of `matches` for each left account without certain partner, and which rows reviewers rule out."""
+    free_left, free_right = np.ones(len(matches.left_ids), bool), np.ones(len(matches.right_ids), bool)
+    free_left[answered.anchors[:, 0]] = False
+    free_right[answered.anchors[:, 1]] = False
+    pairs = np.column_stack([matches.left, matches.right])
+    ruled_out = is_among(pairs, answered.rejected, len(matches.right_ids)) | ~free_right[matches.right]
+    # The assigned partner, else the most probable candidate.
+    order = np.lexsort((matches.rank, ~matches.assigned, matches.left))
+    order = order[free_left[matches.left[order]]]
+    _, first = np.unique(matches.left[order], return_index=True)
+    return order[first], ruled_out
+
+
+def _certain(problem: Problem, pairs: IntArray, decision: str, source: str) -> pa.Table:
+    m = len(pairs)
+    words = np.full(m, decision), np.full(m, source)
+    return _part(problem, pairs[:, 0], pairs[:, 1], words[0], np.ones(m), np.ones(m), None, words[1])
+
+
+def _alone(problem: Problem, accounts: IntArray) -> pa.Table:
+    """Accounts without any candidate."""
+    m = len(accounts)
+    return _part(problem, accounts, None, np.full(m, "no match"), None, None, None, np.full(m, "kedge"))
+
+
+def _part(problem: Problem, left: IntArray, right: IntArray | None, *columns: Any) -> pa.Table:
+    """A table of these columns; None: no values."""
+    m = len(left)
+    ids = [
+        problem.left.ids.take(pa.array(left)).cast(pa.large_string()),
+        pa.nulls(m, pa.large_string()) if right is None else problem.right.ids.take(pa.array(right)),
+    ]
+    kinds = (pa.string(), pa.float64(), pa.float64(), pa.float64(), pa.string())
+    rest = [
+        pa.nulls(m, kind) if column is None else pa.array(column.tolist(), kind)
+        for column, kind in zip(columns, kinds, strict=True)
+    ]
+    return pa.table(dict(zip(COLUMNS, [ids[0], ids[1].cast(pa.large_string()), *rest], strict=True)))

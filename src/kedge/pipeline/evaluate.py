@@ -1,0 +1,43 @@
+"""A finished run measured on held-out pairs; the pairs and the figures become part of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kedge import ingest, store
+from kedge.pipeline.match import check_report_path, write_report
+from kedge.pipeline.results import results
+from kedge.pipeline.solve import load_outcome
+from kedge.types import KedgeError
+
+
+def evaluate_run(directory: Path, test: Any, note: Callable[[str], None]) -> dict[str, Any]:
+    """Every metric on these pairs. They replace those of an earlier evaluation, in the report too.
+
+    Where the directory cannot be written, or another kedge works in it, the figures are returned and not saved.
+    """
+    store.read_manifest(directory)
+    with contextlib.ExitStack() as held:
+        saved = True
+        try:
+            held.enter_context(store.hold_run(directory))
+            check_report_path(directory / store.REPORT)
+        except KedgeError as error:
+            saved = False
+            note(f"the figures are not saved in the run: {error}")
+        outcome = load_outcome(directory)
+        pairs, notes = ingest.resolve_test(ingest.read_pairs(test, outcome.config.read), outcome.problem)
+        for line in notes:
+            note(line)
+        files = results(outcome, pairs)
+        if saved:
+            run = store.Run(directory, store.read_manifest(directory))
+            run.write(store.HELD_OUT, store.TABLE, store.held_out_table(pairs, outcome.problem))
+            for file in (store.METRICS, store.EVALUATION):
+                run.write(file, store.JSON, files[file])
+            write_report(store.load_contents(directory), directory / store.REPORT)
+    metrics: dict[str, Any] = files[store.METRICS]
+    return metrics
