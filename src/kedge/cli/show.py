@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kedge.cli.start import write_line
+
 _PLAIN_INTERVAL = 10.0
 _NARROWEST = 40  # columns: in a narrower terminal lines wrap, but nothing is lost
 
@@ -160,5 +162,4 @@ class Reporter:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            sys.stderr.write(text + "\n")
-            sys.stderr.flush()
+            write_line(text)
