@@ -32,6 +32,15 @@ def test_streams_that_take_nothing(line: str, code: int, err: str) -> None:
     assert (done.returncode, done.stderr) == (code, err)
 
 
+def test_a_table_that_is_not_read_to_its_end_is_no_error() -> None:
+    made = subprocess.Popen(
+        process("compare", "--list"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert made.stdout is not None
+    made.stdout.close()
+    assert (made.communicate(timeout=120)[1], made.returncode) == (b"", 0)
+
+
 def test_work_goes_on_where_nothing_takes_its_notes(tmp_path: Path) -> None:
     assert shell(f"kedge synth -o {tmp_path / 'made'} --nodes 50 2>/dev/full").returncode == 0
     assert (tmp_path / "made" / "synth.json").exists(), "the file that is written last"

@@ -41,7 +41,9 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for row in rows:
         # Ids come from files: shown as text, never as markup or control codes.
         table.add_row(*(Text(_printable(cell)) for cell in row))
-    console.print(table)
+    with console.capture() as text:
+        console.print(table)
+    sys.stdout.write(text.get())  # written by rich itself, a closed stdout would end the command with 1
 
 
 def note_guarded(cells: int) -> None:
