@@ -1,7 +1,7 @@
 """The table of docs/reliability.md, from the figures kept in docs/results/reliability.json.
 
-`make reliability` runs the benchmarks with KEDGE_KEEP=1: each keeps its row in that file, with the date and the commit
-that it ran on. This script then writes the rows into the page.
+`make reliability` runs the benchmarks with KEDGE_KEEP=1: each keeps its row in that file, with the date and the newest
+commit of main that it ran on. This script then writes the rows into the page.
 """
 
 from __future__ import annotations
@@ -24,19 +24,25 @@ def keep(name: str, tried: str, often: str, result: str, command: str) -> None:
     if not os.environ.get("KEDGE_KEEP"):
         return
     rows = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
     rows[name] = {
         "tried": tried,
         "often": often,
         "result": result,
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit.stdout.strip(),
+        "commit": _newest_of_main(),
     }
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(rows, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _newest_of_main() -> str:
+    """The newest commit of the main branch that these sources have: one of a branch may be gone after its merge."""
+    for main in ("main", "origin/main", "HEAD"):
+        found = subprocess.run(["git", "merge-base", "HEAD", main], cwd=ROOT, capture_output=True, text=True)
+        if found.returncode == 0:
+            break
+    return found.stdout[:7]
 
 
 def table() -> str:
