@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "docs" / "results" / "reliability.json"
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- begin: made by benchmarks/reliability.py -->\n", "<!-- end -->\n"
+ORDER = ("kills", "errors", "flips", "inputs", "lines", "log", "half-open", "purge")
 HEAD = "| tried | how often | result | command | on |\n|---|---|---|---|---|\n"
 
 
@@ -47,10 +48,10 @@ def _newest_of_main() -> str:
 
 def table() -> str:
     """The rows as Markdown."""
-    rows = json.loads(KEPT.read_text("utf-8")).values()
+    rows = json.loads(KEPT.read_text("utf-8"))
     return HEAD + "".join(
         f"| {row['tried']} | {row['often']} | {row['result']} | `{row['command']}` | {row['date']}, {row['commit']} |\n"
-        for row in rows
+        for row in (rows[name] for name in ORDER if name in rows)
     )
 
 
