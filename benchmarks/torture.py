@@ -151,7 +151,7 @@ def kill_often(folder: Path, expected: dict[str, Any], kills: int, seconds: floa
         "kills",
         "`kedge match` killed (SIGKILL) at random moments, then started again until the run is whole",
         f"{done:,} kills in {runs:,} runs",
-        f"{differences} runs differ by a byte from an undisturbed one",
+        f"{differences} runs differ from an undisturbed one, byte for byte but for times and memory",
         "python benchmarks/torture.py",
     )
     return differences
