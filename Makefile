@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c co
 TOOLS := $(VENV)/tools
 UV := $(TOOLS)/bin/uv
 
-.PHONY: demo test test-bounds test-oldest test-newest fuzz torture check lock sbom bench bench-accuracy screenshots clean
+.PHONY: demo test test-bounds test-oldest test-newest fuzz torture reliability check lock sbom bench bench-accuracy screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -52,6 +52,12 @@ test-bounds: $(STAMP)
 # Kills at random moments, and a disk that fails at every write: about half an hour.
 torture: $(STAMP)
 	$(BIN)/python benchmarks/torture.py
+
+# Every figure of docs/reliability.md, about half an hour.
+RELIABILITY := torture bit_flips bad_inputs bad_commands log_tampering half_open purged
+reliability: $(STAMP)
+	for name in $(RELIABILITY); do KEDGE_KEEP=1 $(BIN)/python benchmarks/$$name.py || exit 1; done
+	$(BIN)/python benchmarks/reliability.py
 
 # Hostile bytes for every reader, until something is read wrong; KEDGE_FUZZ is the number of examples of each test.
 fuzz: $(STAMP)
@@ -110,7 +116,7 @@ BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
 	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
-	bad_commands bad_inputs report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open
+	bad_commands bad_inputs report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open purged numbering_cost
 bench: $(STAMP) $(BROWSER)
 	for name in $(BENCHMARKS); do echo "== $$name"; $(BIN)/python benchmarks/$$name.py || exit 1; done
 

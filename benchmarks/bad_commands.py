@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "src"))
 import command_lines as cases  # noqa: E402
 from command import kedge as run_kedge  # noqa: E402
 from command import match_words, plant  # noqa: E402
+from reliability import keep  # noqa: E402
 
 
 def main() -> None:
@@ -24,6 +25,13 @@ def main() -> None:
         bad = [line for line in cases.BAD if not cases.is_one_line(cases.run(line, places))]
     print(f"{len(cases.BAD)} bad command lines, {len(bad)} of them without one line and exit code 2")
     print(*bad, sep="\n", end="\n" if bad else "")
+    keep(
+        "lines",
+        "command lines that cannot be meant",
+        f"{len(cases.BAD)} command lines",
+        f"{len(bad)} other than one line and exit code 2",
+        "python benchmarks/bad_commands.py",
+    )
     sys.exit(bool(bad))
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from measuring import ROOT
+from reliability import keep
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
@@ -31,6 +32,13 @@ def main() -> None:
     tracebacks = sum("a traceback" in fault or "exit code 1" in fault for fault in faults)
     print(", ".join(f"{count} as {kind}" for kind, count in kinds.items()))
     print(f"{len(cases)} bad inputs, {tracebacks} tracebacks, {len(faults)} not refused in one line with exit code 2")
+    keep(
+        "inputs",
+        "bad inputs: text, Parquet, compressed files, pipes, settings, anchors",
+        f"{len(cases)} inputs",
+        f"{tracebacks} tracebacks; {len(faults)} other than one line and exit code 2",
+        "python benchmarks/bad_inputs.py",
+    )
     sys.exit(1 if faults else 0)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from measuring import ROOT
+from reliability import keep
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from flipped_bits import Flips, readers
@@ -56,6 +57,14 @@ def main() -> None:
     for line in wrong[:20]:
         print(line)
     print(f"{done:,} bit flips over all {files} files of two runs: {fates.get('wrong', 0)} unnoticed")
+    counted = ", ".join(f"{count:,} {fate}" for fate, count in sorted(fates.items()) if fate != "wrong")
+    keep(
+        "flips",
+        "one bit flipped in a file of a finished run, then every command that reads the file",
+        f"{done:,} flips over all {files} files of two runs",
+        f"{fates.get('wrong', 0)} unnoticed ({counted})",
+        "python benchmarks/bit_flips.py",
+    )
 
 
 if __name__ == "__main__":

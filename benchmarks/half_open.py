@@ -21,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from measuring import ROOT
+from reliability import keep
 from review_speed import Review
 
 HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
@@ -89,6 +90,7 @@ def main() -> None:
         review = Review(run)
         host, _, port = review.host.rpartition(":")
         measure(review, 1.0, True)
+        lates = []
         for attacked in (0, connections):
             counts = {"opened": 0, "closed": 0}
             end = time.monotonic() + 2 * seconds + 2
@@ -99,6 +101,7 @@ def main() -> None:
             for fresh, name in ((False, "one connection"), (True, "a new connection each")):
                 times, again = measure(review, seconds - 0.5, fresh)
                 late, worst = 1000 * np.percentile(times, 95), 1000 * max(times)
+                lates.append(late)
                 print(f"  {name:22} {len(times):4} requests, 95th percentile {late:4.0f} ms, "
                       f"worst {worst:4.0f} ms, sent again {again}")  # fmt: skip
             attacker.join()
@@ -106,6 +109,14 @@ def main() -> None:
                 print(f"  {counts['opened']:,} opened, {counts['closed']:,} closed by either side")
         print(f"the server {'is still there' if review.process.poll() is None else 'DIED'}")
         review.stop()
+    keep(
+        "half-open",
+        "half-open connections to `kedge review` while a reviewer works",
+        f"{connections:,} connections at a time",
+        f"95 % of the reviewer's requests within {lates[2]:.0f} ms on one connection (without: {lates[0]:.0f} ms), "
+        f"{lates[3]:.0f} ms with a new connection each (without: {lates[1]:.0f} ms)",
+        "python benchmarks/half_open.py",
+    )
 
 
 if __name__ == "__main__":

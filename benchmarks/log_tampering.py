@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from measuring import ROOT
+from reliability import keep
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 from command import kedge_code
@@ -48,6 +49,14 @@ def main() -> None:
             counts[found] += 1
             print(f"{tampering.name:64} {found}" + ("" if found == tampering.noticed else "  NOT AS EXPECTED"))
     print(f"{len(TAMPERINGS)} kinds of tampering: " + ", ".join(f"{count} {kind}" for kind, count in counts.items()))
+    keep(
+        "log",
+        "the log of decisions changed, cut, replaced or added to by hand, then `kedge decisions verify`",
+        f"{len(TAMPERINGS)} kinds of tampering",
+        f"{counts['UNNOTICED']} unnoticed: {counts['always']} refused always, {counts['with an outside head']} refused "
+        f"with a head saved outside of the run, {counts['shown']} shown as decisions after that head",
+        "python benchmarks/log_tampering.py",
+    )
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from measuring import ROOT
+from reliability import keep
 
 import kedge.pipeline.match
 from kedge.cli import app
@@ -146,6 +147,13 @@ def kill_often(folder: Path, expected: dict[str, Any], kills: int, seconds: floa
     print(
         f"kills at random moments: {done:,} in {runs:,} runs; runs that differ from an undisturbed one: {differences}"
     )
+    keep(
+        "kills",
+        "`kedge match` killed (SIGKILL) at random moments, then started again until the run is whole",
+        f"{done:,} kills in {runs:,} runs",
+        f"{differences} runs differ from an undisturbed one, byte for byte but for times and memory",
+        "python benchmarks/torture.py",
+    )
     return differences
 
 
@@ -169,6 +177,13 @@ def fail_often(folder: Path, expected: dict[str, Any], steps: int, wanted: int) 
         print(line)
     counted = ", ".join(f"{fate} {count:,}" for fate, count in sorted(fates.items()))
     print(f"ENOSPC and EIO at {len(places):,} of {steps:,} changes of the disk: {counted}; wrong: {len(wrong)}")
+    keep(
+        "errors",
+        "`kedge match` on a disk that is full from a write on, or fails at one write, then started again",
+        f"{len(places):,} of {steps:,} writes, syncs, renames and openings, each with both errors",
+        f"{len(wrong)} other than one line (or no effect) and the undisturbed bytes afterwards",
+        "python benchmarks/torture.py",
+    )
     return len(wrong)
 
 

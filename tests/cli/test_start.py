@@ -22,6 +22,7 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
         ("kedge config >&-", 0, ""),
         ("kedge config <&- >&- 2>&-", 0, ""),
         ("kedge match 2>&-", 2, ""),
+        ("kedge match 2>/dev/full", 2, ""),
         ("kedge config >/dev/full", 2, "kedge: No space left on device\n"),
         ("kedge --help >/dev/full", 2, "kedge: cannot write the output: No space left on device\n"),
     ],
@@ -29,6 +30,20 @@ def shell(line: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_streams_that_take_nothing(line: str, code: int, err: str) -> None:
     done = shell(line)
     assert (done.returncode, done.stderr) == (code, err)
+
+
+def test_a_table_that_is_not_read_to_its_end_is_no_error() -> None:
+    made = subprocess.Popen(
+        process("compare", "--list"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT
+    )
+    assert made.stdout is not None
+    made.stdout.close()
+    assert (made.communicate(timeout=120)[1], made.returncode) == (b"", 0)
+
+
+def test_work_goes_on_where_nothing_takes_its_notes(tmp_path: Path) -> None:
+    assert shell(f"kedge synth -o {tmp_path / 'made'} --nodes 50 2>/dev/full").returncode == 0
+    assert (tmp_path / "made" / "synth.json").exists(), "the file that is written last"
 
 
 def test_a_terminal_without_colours_unicode_width_or_home_shows_everything() -> None:

@@ -3,7 +3,7 @@
 Made with `kedge synth --nodes 60 --overlap 0.8 --seed 3 --train 0.5`, one by the default method with a confirmed and a
 rejected pair, one by MGCN (in format 4 with `pairing.score=nearness`). Reports and locks were removed. Format 4 is from
 before stages had ids and settings today's names, format 5 from before the manifest had a checksum and those of all
-files.
+files; both are from before accounts had canonical numbers, and rows the order of ids.
 """
 
 from __future__ import annotations

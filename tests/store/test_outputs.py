@@ -11,7 +11,7 @@ import pytest
 from command import kedge, match_words
 
 from kedge.errors import KedgeError
-from kedge.store import DECISIONS_FILE, DecisionLog, lock_run, refuse_overwrite, write_atomically
+from kedge.store import DECISIONS_FILE, DecisionLog, lock_run, refuse_directory, refuse_overwrite, write_atomically
 
 ASSETS = Path(__file__).parents[1] / "assets"
 PAIR = ASSETS / "run-format-4" / "pair"
@@ -74,6 +74,36 @@ def test_a_run_directory_that_cannot_be_made_is_refused_before_the_inputs_are_re
     assert name in error
     assert "no-left.csv" not in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["fifo.csv", "dangling.csv", "loop.csv", "n" * 300, "mine.txt/made"])
+def test_an_output_directory_that_cannot_be_made_is_refused_before_any_work(
+    run: Path, places: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for work in ("synth.planted", "store.load_contents", "experiments.run_experiment", "experiments.compare_methods"):
+        monkeypatch.setattr(f"kedge.{work}", lambda *_: pytest.fail("work came first"))
+    pair = [PAIR / "left.tsv", PAIR / "right.tsv", "--anchors", PAIR / "train.tsv", "--methods", "percolation"]
+    for words in (
+        ["synth", "-o"],
+        ["report", run, "--figures"],
+        ["reproduce", "sparsity", "-m", "gcn", "--source", "planted", "-o"],
+        ["compare", *pair, "-o"],
+    ):
+        error = kedge(*words, places / name, code=2).stderr
+        assert name in error
+        assert error.count("\n") == 1, error
+    assert not (run / "report.html").exists()
+
+
+def test_a_fifo_among_the_files_to_be_written_is_found_first(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (places / "fifo.csv").rename(places / "train.tsv")
+    monkeypatch.setattr("kedge.synth.planted", lambda *_: pytest.fail("work came first"))
+    assert "train.tsv: is a FIFO" in kedge("synth", "-o", places, "--force", code=2).stderr
+
+
+def test_looking_at_a_directory_leaves_none(tmp_path: Path) -> None:
+    refuse_directory(tmp_path / "a" / "b")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_input_leaves_no_directory(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from kedge.cli.start import check_words, drop_output, open_streams, usage_line
+from kedge.cli.start import check_words, drop_output, open_streams, usage_line, write_line
 from kedge.errors import KedgeError
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -64,7 +64,7 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
         code = 0
     except OSError as error:
         drop_output(sys.stdout)
-        sys.stderr.write(f"kedge: cannot write the output: {error.strerror}\n")
+        write_line(f"kedge: cannot write the output: {error.strerror}")
         code = 2
     sys.exit(code)
 
@@ -74,10 +74,10 @@ def _run(words: list[str]) -> int:
         check_words(words)
         return app(words, prog_name="kedge", standalone_mode=False) or 0
     except KedgeError as error:
-        sys.stderr.write(f"kedge: {error}\n")
+        write_line(f"kedge: {error}")
         return 2
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        sys.stderr.write(f"kedge: {usage_line(error)}\n")
+        write_line(f"kedge: {usage_line(error)}")
         return 2

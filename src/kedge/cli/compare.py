@@ -73,11 +73,14 @@ def compare(
         return
     from kedge import experiments
     from kedge.methods import METHODS
+    from kedge.store import refuse_directory
 
     if seeds < 1:
         raise KedgeError(f"--seeds {seeds}", remedy="give 1 or more")
     if plot is not None:
         _check_picture(plot, force)
+    if out is not None:
+        refuse_directory(out)
     many = check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
     pair = _find_pair((left, right, anchors, test), data, split)

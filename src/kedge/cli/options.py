@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
-from kedge.cli.start import drop_output
+from kedge.cli.start import drop_output, write_line
 from kedge.errors import KedgeError
 
 F = TypeVar("F", bound=Callable[..., None])
@@ -138,7 +138,7 @@ def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
         import traceback
 
         traceback.print_exc()
-    sys.stderr.write(line + "\n")
+    write_line(line)
     raise typer.Exit(code) from None
 
 

@@ -32,10 +32,12 @@ def report(
     if format not in ("svg", "png"):
         raise KedgeError(f"no format {format!r}", remedy="choose svg or png")
     from kedge.pipeline import check_report_path, write_report
-    from kedge.store import REPORT, load_contents, read_manifest
+    from kedge.store import REPORT, load_contents, read_manifest, refuse_directory
 
     read_manifest(run)
     check_report_path(out or run / REPORT)
+    if figures is not None:
+        refuse_directory(figures)
     contents = load_contents(run)
     path = write_report(contents, out or run / REPORT)
     written = [] if figures is None else _write_figures(contents, figures, format)

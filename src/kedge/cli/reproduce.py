@@ -61,6 +61,7 @@ def reproduce(
     from kedge import experiments
     from kedge.context.extras import need_extra
     from kedge.methods import METHODS
+    from kedge.store import refuse_directory
 
     experiment = experiments.find_experiment(name)
     many = seeds if seeds is not None else _QUICK_SEEDS if quick else _SEEDS
@@ -85,8 +86,7 @@ def reproduce(
         points=experiments.choose_points(experiment, points),
     )
     folder = out or Path("reproduced") / experiment.name
-    if folder.exists() and not folder.is_dir():
-        raise KedgeError("is a file", file=folder, remedy="give a directory")
+    refuse_directory(folder)
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"{experiment.title.lower()}: {len(asked.variants)} methods")
         execution = experiments.Execution(folder, check_workers(workers), count_cells(reporter))

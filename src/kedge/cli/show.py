@@ -9,6 +9,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kedge.cli.start import write_line
+
 _PLAIN_INTERVAL = 10.0
 _NARROWEST = 40  # columns: in a narrower terminal lines wrap, but nothing is lost
 
@@ -39,7 +41,9 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     for row in rows:
         # Ids come from files: shown as text, never as markup or control codes.
         table.add_row(*(Text(_printable(cell)) for cell in row))
-    console.print(table)
+    with console.capture() as text:
+        console.print(table)
+    sys.stdout.write(text.get())  # written by rich itself, a closed stdout would end the command with 1
 
 
 def note_guarded(cells: int) -> None:
@@ -160,5 +164,4 @@ class Reporter:
         if self._bar is not None:
             self._bar.console.print(text, markup=False, highlight=False)
         else:
-            sys.stderr.write(text + "\n")
-            sys.stderr.flush()
+            write_line(text)

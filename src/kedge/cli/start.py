@@ -34,6 +34,15 @@ def drop_output(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def write_line(text: str) -> None:
+    """A line on stderr; where nothing takes it any more (`2>&1 | head`), the work goes on without lines."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except OSError:
+        drop_output(sys.stderr)
+
+
 def check_words(words: Sequence[str]) -> None:
     """Refuse bytes that are not UTF-8: ids and names of files are text, in results, notes and manifests."""
     for word in words:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
@@ -15,6 +15,9 @@ from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
     from kedge.synth import Planted
+
+_TABLES: Final = ("left", "right", "anchors", "train", "test")
+_FIGURES: Final = "synth.json"
 
 
 @guarded
@@ -56,8 +59,10 @@ def synth(
         raise KedgeError("is a file", file=out, remedy="give a directory")
     if out.is_dir() and any(out.iterdir()) and not force:
         raise KedgeError("is not empty", file=out, remedy="choose another directory, or overwrite with --force")
+    from kedge.store import refuse_directory
     from kedge.synth import planted, subnetworks
 
+    refuse_directory(out, [f"{name}.{format}" for name in _TABLES] + [_FIGURES])
     with Reporter(quiet).open() as reporter:
         if network is not None:
             from kedge.ingest import read_network
@@ -100,20 +105,20 @@ def write_pair(made: Planted, out: Path, train: float, seed: int, format: str) -
 
     train_pairs, test_pairs = split(made.anchors, train, seed)
     # Made one at a time, just before writing: at full size each is half a gigabyte.
-    tables: dict[str, Callable[[], Any]] = {
-        "left": lambda: edge_table(made.left, seed),
-        "right": lambda: edge_table(made.right, seed + 1),
-        "anchors": lambda: anchor_table(made.left, made.right, made.anchors),
-        "train": lambda: anchor_table(made.left, made.right, train_pairs),
-        "test": lambda: anchor_table(made.left, made.right, test_pairs),
-    }
+    tables: tuple[Callable[[], Any], ...] = (
+        lambda: edge_table(made.left, seed),
+        lambda: edge_table(made.right, seed + 1),
+        lambda: anchor_table(made.left, made.right, made.anchors),
+        lambda: anchor_table(made.left, made.right, train_pairs),
+        lambda: anchor_table(made.left, made.right, test_pairs),
+    )
     with translate_disk_errors(out):
         out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name, make in tables.items():
+    for name, make in zip(_TABLES, tables, strict=True):
         write_atomically(out / f"{name}.{format}", partial(_dump, make(), format))
     # Last: if it exists, the others are complete.
     figures = {"seed": seed, "notes": list(made.notes), "realised": dict(made.realised)}
-    write_atomically(out / "synth.json", lambda file: file.write(dump_json(figures).encode()))
+    write_atomically(out / _FIGURES, lambda file: file.write(dump_json(figures).encode()))
 
 
 def _dump(table: Any, format: str, file: BinaryIO) -> None:

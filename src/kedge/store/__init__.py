@@ -1,7 +1,14 @@
 """The run directory and every other file that kedge writes."""
 
 from kedge.store.artefacts import Artefacts, open_artefacts
-from kedge.store.atomic import TEMPORARY, refuse_overwrite, remove_leftovers, translate_disk_errors, write_atomically
+from kedge.store.atomic import (
+    TEMPORARY,
+    refuse_directory,
+    refuse_overwrite,
+    remove_leftovers,
+    translate_disk_errors,
+    write_atomically,
+)
 from kedge.store.cache import DiskCache
 from kedge.store.contents import (
     Contents,
@@ -122,6 +129,7 @@ __all__ = [
     "read_manifest",
     "record_decisions",
     "record_purged",
+    "refuse_directory",
     "refuse_overwrite",
     "remove_leftovers",
     "resume_run",

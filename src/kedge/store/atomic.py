@@ -10,7 +10,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -168,6 +168,25 @@ def refuse_overwrite(path: Path, force: bool) -> None:
             raise KedgeError("exists already", file=path, remedy="choose another name, or overwrite it with --force")
         for leftover in path.parent.glob(f"{TEMPORARY}*"):
             _remove_leftover(leftover)
-        handle, temporary = _make_temporary(path.parent)
-        os.close(handle)
-        temporary.unlink()
+        _try_to_write(path.parent)
+
+
+def refuse_directory(directory: Path, files: Iterable[str] = ()) -> None:
+    """Refuse, before any work, a directory that could not be made or written to, or where one of these is no file."""
+    with translate_disk_errors(directory):
+        made = [path for path in (directory, *directory.parents) if not path.exists()]
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _try_to_write(directory)
+            for name in files:
+                refuse_special(directory / name)
+        finally:
+            for path in made:
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+
+
+def _try_to_write(directory: Path) -> None:
+    handle, temporary = _make_temporary(directory)
+    os.close(handle)
+    temporary.unlink()

@@ -250,8 +250,8 @@ class Problem:
     def exchanged(self) -> bool:
         """Whether the right network comes first: methods get two networks in one order, whichever is called left.
 
-        The larger one comes first: vectors of the second are projected into its space (Eq. 11), and anchors are a larger
-        part of a smaller network.
+        The larger one comes first: vectors of the second are projected into its space (Eq. 11), and anchors are a
+        larger part of a smaller network.
         """
         one, two = ((network.n, network.edges) for network in (self.left, self.right))
         return two > one or (two == one and self.right.fingerprint > self.left.fingerprint)
