@@ -13,7 +13,7 @@ from command import kedge, match_words
 from reviewing import QUICK_WORDS
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment
+from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.pipeline import load_outcome
 from kedge.pipeline.forget import forget_accounts
 from kedge.store import (

@@ -11,9 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext, need_extra, one_blas_thread
+from kedge.linalg import VectorAlignment
 from kedge.types import Alignment, KedgeError, Network, Problem
 
 __all__ = ["METHODS", "Method", "find_method"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext
 from kedge.embedding.sketch import recall_sketches
@@ -26,7 +25,8 @@ from kedge.evidence import (
     signals_of_candidates,
     with_vectors,
 )
-from kedge.similarity import project_vectors
+from kedge.linalg import SparseAlignment, VectorAlignment
+from kedge.similarity import project_by
 from kedge.types import Network, Problem
 
 __all__ = ["align", "choose_settings", "find_evidence", "prepare", "recall_vectors", "refinements", "trains"]
@@ -82,7 +82,7 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlig
     found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:
         return None
-    return project_vectors(problem, found[0], found[1], config.seed)
+    return project_by(found[0], found[1], problem.anchors, config.seed)[0]
 
 
 def refinements(left: Network, right: Network, anchors: int, config: Config) -> int:

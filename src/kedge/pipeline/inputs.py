@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from kedge import ingest
-from kedge.config import Config, ReadConfig
+from kedge.config import Config
 from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import with_vectors
@@ -80,7 +80,7 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
         if source is None:
             return None
         progress.stage(f"reading the {side} hypergraph")
-        return own_hypergraph(source, network, config.read, network.n - read.n)
+        return ingest.read_hypergraph(source, network, config.read, network.n - read.n)
 
     hypergraphs = (
         own("left", inputs.hypergraphs[0], problem.left, left),
@@ -100,23 +100,6 @@ def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progre
     for note in notes:
         progress.note(note)
     return test
-
-
-def own_hypergraph(source: Any, network: Network, config: ReadConfig, isolated: int = 0) -> Hypergraph:
-    """A hypergraph of this network: a path or frame of account, hyperedge and p, or a matrix with a row per account.
-
-    The last `isolated` accounts are known from anchors alone: a matrix has no rows for them.
-    """
-    centres = None
-    if isinstance(source, Hypergraph):
-        source, centres = source.H, source.centres
-    if not (hasattr(source, "tocsr") or type(source).__module__ == "numpy"):
-        return ingest.read_hypergraph(source, network, config)
-    from kedge.hypergraph import accept
-
-    H = accept(source, network.n - isolated).H
-    longer = np.append(H.indptr, np.full(isolated, H.nnz, H.indptr.dtype))
-    return Hypergraph(csr_array((H.data, H.indices, longer), shape=(network.n, H.shape[1])), centres)
 
 
 def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:

@@ -17,13 +17,11 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
-from kedge.linalg import gains, rank_in_rows, unit_rows
-from kedge.reconcile import choose_ridge, project_onto
+from kedge.linalg import VectorAlignment, gains, rank_in_rows, unit_rows
 from kedge.similarity.candidates import free_candidates
 from kedge.similarity.likelihood import ValidationFold, fit_similarity, local_scales
-from kedge.similarity.pair_network import train_pair_network
+from kedge.similarity.projection import choose_ridge, project_onto
 from kedge.types import FloatArray, IntArray, Problem
 
 _FEWEST_VALIDATION = 10  # fewer cannot separate two orders; unmeasured
@@ -98,8 +96,7 @@ def align_vectors(
 
     The ridge is chosen on validation anchors, which `seed` draws.
     """
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
-    projected = VectorAlignment(left, project_onto(left, right, problem.anchors, ridge))
+    projected, ridge = project_by(left, right, problem.anchors, seed)
 
     def folds() -> Iterator[ValidationFold]:
         if len(problem.anchors) < FOLDS:
@@ -109,10 +106,10 @@ def align_vectors(
     return _ranked(problem, projected, config, folds, seed)
 
 
-def project_vectors(problem: Problem, left: FloatArray, right: FloatArray, seed: int) -> VectorAlignment:
-    """The cosines behind `align_vectors`, without candidates and without a pair network."""
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
-    return VectorAlignment(left, project_onto(left, right, problem.anchors, ridge))
+def project_by(left: FloatArray, right: FloatArray, known: IntArray, seed: int) -> tuple[VectorAlignment, float]:
+    """Both vectors in the left ones' space (Eq. 11), without candidates or a pair network, and the ridge chosen."""
+    ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
+    return VectorAlignment(left, project_onto(left, right, known, ridge)), ridge
 
 
 def align_mapped(
@@ -157,6 +154,8 @@ def _ranked(
         similarity = fit_similarity(others, problem.anchors, scales, np.random.default_rng(seed))
         if similarity is not None:
             models["similarity"] = similarity.log_odds
+    from kedge.similarity.pair_network import train_pair_network
+
     network = train_pair_network(folds(), config, seed)
     if network.trained:
         models["network"] = network.log_odds

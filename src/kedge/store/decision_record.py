@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kedge.answers import State
 from kedge.errors import KedgeError
 from kedge.store.decision_head import Head, as_record, lost, parse_head, read_head
-from kedge.store.decisions import DECISIONS_FILE, DecisionLog
-from kedge.store.layout import MANIFEST
+from kedge.store.layout import DECISIONS_FILE, MANIFEST
 from kedge.store.locking import lock_run
 from kedge.store.manifest import read_manifest
 from kedge.store.run import Run
 
+if TYPE_CHECKING:
+    from kedge.store.decisions import DecisionLog
+
 
 def open_decisions(directory: Path, outside: str | None = None) -> DecisionLog:
     """The log of a run, made if there is none; refused if it lost what the manifest records."""
+    from kedge.store.decisions import DecisionLog  # a first match has no log
+
     path, recorded = directory / DECISIONS_FILE, _recorded(directory)
     _refuse_removed(path, recorded)
     log = DecisionLog(path, outside)
@@ -37,6 +42,8 @@ def read_decisions(directory: Path, *, force: bool = False) -> State | None:
         on_disk = read_head(path)
         _refuse_removed(path, (*(() if force else _recorded(directory)), *(() if on_disk is None else (on_disk,))))
         return None
+    from kedge.store.decisions import DecisionLog
+
     log = DecisionLog(path) if force else open_decisions(directory)
     log.close()
     return log.state

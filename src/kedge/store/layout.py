@@ -19,6 +19,7 @@ DECIDED: Final = "decided.json"  # the threshold from which a pair was called a 
 METRICS: Final = "metrics.json"
 EVALUATION: Final = "evaluation.json"
 REPORT: Final = "report.html"
+DECISIONS_FILE: Final = "decisions.sqlite"  # the log of the reviewers
 EMBEDDINGS: Final = "embeddings"  # vectors, one file for each part or network, named by their content
 
 
