@@ -13,7 +13,7 @@ from kedge.config import resolve
 from kedge.errors import KedgeError
 from kedge.evaluation.metrics import ranking
 from kedge.methods.mgcn import align
-from kedge.similarity.projection import (
+from kedge.similarity.align import (
     RIDGES,
     choose_ridge,
     project,

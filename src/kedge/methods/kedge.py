@@ -25,16 +25,15 @@ from kedge.evidence import (
     signals_of_candidates,
     with_vectors,
 )
-from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.similarity import project_by
-from kedge.types import Network, Problem
+from kedge.types import Alignment, Network, Problem
 
 __all__ = ["align", "choose_settings", "find_evidence", "prepare", "recall_vectors", "refinements", "trains"]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 
 
-def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:
+def align(problem: Problem, config: Config, context: RunContext) -> Alignment:
     """Scores of the candidate pairs that evidence or similarity reaches, and of the anchors above them."""
     return rank_candidates(problem, find_evidence(problem, config, context))
 
@@ -70,7 +69,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
     return mgcn.prepare(problem, config, context)
 
 
-def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment | None:
     """The cosines of the vectors that a run has cached, aligned by the anchors; None without.
 
     `config` may be as the user gave it, with settings left open.

@@ -1,4 +1,4 @@
-"""What goes into matching: where it comes from, the problem that is read from it, and notes on what it lacks."""
+"""What goes into matching: where it comes from, the problem that is read from it without purged accounts, and notes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
@@ -16,13 +18,15 @@ from kedge.config import Config
 from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import with_vectors
-from kedge.linalg import canonical
+from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
 from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem
 
 _USUAL: Final = 3  # refinements after which few matches are new
 _FEWEST_EDGES: Final = 10  # edges among anchors; from fewer the two rates are mostly what was assumed
+
+Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the right network
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,54 @@ def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progre
     for note in notes:
         progress.note(note)
     return test
+
+
+def forget_accounts(problem: Problem, forgotten: Forgotten) -> Problem:
+    """The problem without these accounts' edges, names, anchors, rejected pairs and memberships.
+
+    They keep their numbers, so that everything else still fits together.
+    """
+    return replace(
+        problem,
+        left=_blanked(problem.left, forgotten[0]),
+        right=_blanked(problem.right, forgotten[1]),
+        anchors=without_pairs(problem.anchors, forgotten),
+        rejected=without_pairs(problem.rejected, forgotten),
+        hypergraphs=(
+            _after_leaving(problem.hypergraphs[0], forgotten[0]),
+            _after_leaving(problem.hypergraphs[1], forgotten[1]),
+        ),
+    )
+
+
+def _after_leaving(hypergraph: Hypergraph | None, accounts: IntArray) -> Hypergraph | None:
+    """The hypergraph after these accounts have left all its hyperedges."""
+    if hypergraph is None:
+        return None
+    return Hypergraph(without_entries(hypergraph.H, accounts, np.empty(0, np.int64)), hypergraph.centres)
+
+
+def _blanked(network: Network, accounts: IntArray) -> Network:
+    if len(accounts) == 0:
+        return network
+    adjacency = without_entries(network.adjacency, accounts, accounts)
+    mask = np.zeros(network.n, bool)
+    mask[accounts] = True
+    names = pa.array([_placeholder(network, int(account)) for account in np.flatnonzero(mask)], pa.large_string())
+    return Network(adjacency, pc.replace_with_mask(network.ids.cast(pa.large_string()), pa.array(mask), names))
+
+
+def _placeholder(network: Network, account: int) -> str:
+    """A name for a forgotten account that no other account has."""
+    name = f"[forgotten {account}]"
+    while network.find([name])[0] not in (-1, account):
+        name += "'"
+    return name
+
+
+def without_pairs(pairs: IntArray, forgotten: Forgotten) -> IntArray:
+    """The pairs [m, 2] in which none of these accounts stands."""
+    return pairs[~(np.isin(pairs[:, 0], forgotten[0]) | np.isin(pairs[:, 1], forgotten[1]))]
 
 
 def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:

@@ -17,8 +17,7 @@ from kedge.store.contents import (
     open_finished,
     open_vectors,
 )
-from kedge.store.decision_head import Head
-from kedge.store.decision_record import open_decisions, read_decisions, record_decisions
+from kedge.store.decision_head import Head, open_decisions, read_decisions, record_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.journal import Draft
 from kedge.store.layout import (
