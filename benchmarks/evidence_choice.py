@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from shared_pairs import ROOT, load, mean_ranking
 
-from kedge.alignment import SparseAlignment
 from kedge.config import EvidenceConfig
 from kedge.evidence import model, ranking
 from kedge.evidence import propagate as rounds
 from kedge.evidence.propagate import propagate
+from kedge.linalg import SparseAlignment
 from kedge.probability.calibration import hold_outs
 from kedge.synth import planted
 from kedge.types import IntArray, Problem

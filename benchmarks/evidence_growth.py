@@ -22,11 +22,11 @@ def child(nodes: int) -> None:
 
     import numpy as np
 
-    from kedge.alignment import SparseAlignment
     from kedge.config import EvidenceConfig
     from kedge.evaluation import metrics as evaluate
     from kedge.evidence.propagate import propagate
     from kedge.evidence.ranking import ranking_scores
+    from kedge.linalg import SparseAlignment
     from kedge.synth import planted
     from kedge.types import Network, Problem
 

@@ -15,9 +15,9 @@ from dataclasses import replace
 
 from shared_pairs import load
 
-from kedge.alignment import VectorAlignment
 from kedge.config import resolve
 from kedge.evaluation import metrics as evaluate
+from kedge.linalg import VectorAlignment
 from kedge.methods import METHODS
 from kedge.similarity.align import rerank
 from kedge.similarity.candidates import free_candidates

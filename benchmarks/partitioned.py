@@ -25,7 +25,7 @@ from kedge.embedding.network import embed_both
 from kedge.embedding.sketch import concatenate_sketch, sketch_network
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
-from kedge.similarity.align import project_vectors
+from kedge.similarity import project_by
 from kedge.store import DiskCache
 from kedge.synth import subnetworks
 from kedge.types import Alignment, IntArray, Problem
@@ -102,14 +102,14 @@ def align(problem: Problem, config: Config, seed: int, variant: str, context: Ru
     """Cosines of MGCN's vectors; for two variants of the sketch, alone or concatenated with whole networks' vectors."""
     made = () if variant == ALONE else embed_both(problem, config, seed, context)
     if variant not in (ALONE, BESIDE):
-        return project_vectors(problem, made[0].vectors, made[1].vectors, seed)
+        return project_by(made[0].vectors, made[1].vectors, problem.anchors, seed)[0]
     d, steps, weight = config.mgcn.dimensions, config.partition.sketch_steps, config.partition.learned_weight
     sides = [
         sketch_network(network, d, steps, seed + side) for side, network in enumerate((problem.left, problem.right))
     ]
     if variant == BESIDE:
         sides = [concatenate_sketch(S, one.vectors, weight) for S, one in zip(sides, made, strict=True)]
-    return project_vectors(problem, sides[0], sides[1], seed)
+    return project_by(sides[0], sides[1], problem.anchors, seed)[0]
 
 
 def figures(alignment: Alignment, test: IntArray) -> str:

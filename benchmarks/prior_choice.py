@@ -18,7 +18,6 @@ from dataclasses import replace
 import numpy as np
 from shared_pairs import ROOT, load, mean_ranking
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config, resolve
 from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.embedding.network import embed_both
@@ -26,6 +25,7 @@ from kedge.embedding.sketch import concatenate_sketch, sketch_both
 from kedge.evidence.forms import FORMS
 from kedge.evidence.pairing import near_pairs, prior_of
 from kedge.evidence.ranking import ranking_scores
+from kedge.linalg import SparseAlignment
 from kedge.methods import METHODS
 from kedge.similarity.align import align_vectors
 from kedge.types import FloatArray, Problem

@@ -17,7 +17,8 @@ from pathlib import Path
 from measuring import ROOT
 from review_speed import Review
 
-from kedge.store import DECISIONS_FILE, DecisionLog
+from kedge.store import DECISIONS_FILE
+from kedge.store.decisions import DecisionLog
 
 CHECKS = (
     "not_a_server_error",

@@ -19,7 +19,8 @@ import numpy as np
 from measuring import ROOT
 from review_speed import Review
 
-from kedge.store import DECISIONS_FILE, DecisionLog
+from kedge.store import DECISIONS_FILE
+from kedge.store.decisions import DecisionLog
 
 
 def main() -> None:

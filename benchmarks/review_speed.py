@@ -22,9 +22,9 @@ import numpy as np
 from measuring import ROOT
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.decide.decisions import decide
+from kedge.linalg import SparseAlignment
 from kedge.probability.calibration import Fold, fit_folds
 from kedge.store import Identity, layout, open_run, to_plain
 from kedge.types import Network, Problem

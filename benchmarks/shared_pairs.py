@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context.run_context import MemoryCache, RunContext
 from kedge.evaluation import metrics
+from kedge.linalg import SparseAlignment
 from kedge.linalg.assign import assign
 from kedge.linalg.sparse import with_data
 from kedge.pipeline import MemoryRun, solve

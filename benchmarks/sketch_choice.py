@@ -20,7 +20,7 @@ from kedge.context.run_context import RunContext
 from kedge.embedding.network import embed_both
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
-from kedge.similarity.align import project_vectors
+from kedge.similarity import project_by
 from kedge.synth import planted, subnetworks
 from kedge.types import IntArray, Problem
 
@@ -59,7 +59,7 @@ def main() -> None:
             cut = [f"partition.n_max={n // 3}", f"partition.n_min={n // 15}", f"partition.shared={n // 18}"]
             config = resolve(assignments=[*BASE, *cut, *CHANGES[change].split()])
             left, right = embed_both(problem, config, 0, caches[name])
-            found[name] = evaluate.ranking(project_vectors(problem, left.vectors, right.vectors, 0), held)
+            found[name] = evaluate.ranking(project_by(left.vectors, right.vectors, problem.anchors, 0)[0], held)
         mean = np.mean([one["mrr"] for one in found.values()])
         cells = " | ".join(f"{one['hits1']:.3f}, {one['mrr']:.3f}" for one in found.values())
         print(f"{change} | {mean:.4f} | {cells}", flush=True)

@@ -16,7 +16,8 @@ import pytest
 from command import kedge
 
 from kedge.context import extras
-from kedge.store import DECISIONS_FILE, DecisionLog, load_decided, open_finished
+from kedge.store import DECISIONS_FILE, load_decided, open_finished
+from kedge.store.decisions import DecisionLog
 
 CROSSWALK = ["left", "right", "decision", "probability", "counterpart", "margin", "source"]
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.evaluation.metrics import METRICS, Place, balanced_pairs, calibration_error, decisions, macro, ranking, ranks
+from kedge.linalg import SparseAlignment, VectorAlignment
 
 SCORES = SparseAlignment(csr_array(np.array([[9, 5, 1], [0, 0, 2], [4, 4, 4]], np.float32)))
 

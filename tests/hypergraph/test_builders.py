@@ -16,9 +16,10 @@ from scipy.sparse import csr_array
 
 from kedge.config import HypergraphConfig
 from kedge.errors import KedgeError
-from kedge.hypergraph import BUILDERS, accept, build_hypergraph, report, unite
+from kedge.hypergraph import BUILDERS, build_hypergraph, report, unite
 from kedge.hypergraph.centrality import FEATURES, measure
 from kedge.hypergraph.latent import keep_strongest
+from kedge.ingest import read_hypergraph
 from kedge.types import Hypergraph, Network
 
 QUICK = {"codes": 6, "active": 3, "latent_steps": 5}
@@ -205,7 +206,7 @@ def test_unknown_builders_are_refused(value: str) -> None:
 
 @pytest.mark.parametrize("matrix", [np.full((3, 2), 0.5), csr_array(np.eye(3))])
 def test_a_users_own_hypergraph_is_accepted(matrix: Any) -> None:
-    assert np.array_equal(accept(matrix, 3).H.toarray(), csr_array(matrix).toarray())
+    assert np.array_equal(read_hypergraph(matrix, Network.from_edges([], 3)).H.toarray(), csr_array(matrix).toarray())
 
 
 @pytest.mark.parametrize(
@@ -215,12 +216,12 @@ def test_a_users_own_hypergraph_is_accepted(matrix: Any) -> None:
         (np.full((3, 2), -0.1), "outside"),
         (np.full((3, 2), np.nan), "outside"),
         (np.ones((2, 3)), "3 accounts"),
-        ("hello", "matrix of numbers"),
+        (np.array([["a"]] * 3), "matrix of numbers"),
     ],
 )
 def test_a_bad_hypergraph_is_refused(matrix: Any, words: str) -> None:
     with pytest.raises(KedgeError, match=words):
-        accept(matrix, 3)
+        read_hypergraph(matrix, Network.from_edges([], 3))
 
 
 def test_the_report_has_the_figures_of_a_hypergraph() -> None:

@@ -12,8 +12,8 @@ import torch
 from graphs import communities, random_network
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
+from kedge.linalg import SparseAlignment
 from kedge.methods import parrot
 from kedge.types import Problem
 

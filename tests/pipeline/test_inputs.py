@@ -20,7 +20,7 @@ from kedge.errors import KedgeError
 from kedge.ingest import estimate_cost, read_network
 from kedge.methods import METHODS
 from kedge.pipeline import count_refinements, load_outcome
-from kedge.pipeline.forget import forget_accounts
+from kedge.pipeline.inputs import forget_accounts
 from kedge.store import DiskCache
 from kedge.store.layout import EMBEDDINGS
 from kedge.synth import anchor_table, edge_table, planted, split

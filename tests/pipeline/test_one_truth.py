@@ -16,7 +16,8 @@ from reviewing import QUICK, QUICK_WORDS, Browser
 import kedge as package
 from kedge.config import flatten
 from kedge.review.data import load_review
-from kedge.store import DECISIONS_FILE, HELD_OUT, TABLE, DecisionLog, hold_run, load_decided, open_finished
+from kedge.store import DECISIONS_FILE, HELD_OUT, TABLE, hold_run, load_decided, open_finished
+from kedge.store.decisions import DecisionLog
 
 PRECISION = 0.6  # the pair is small: at 0.9 there is no match
 WORDS = [*QUICK_WORDS, f"--set=decide.precision={PRECISION}"]

@@ -13,12 +13,11 @@ from command import kedge, match_words
 from reviewing import QUICK_WORDS
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment
+from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.pipeline import load_outcome
-from kedge.pipeline.forget import forget_accounts
+from kedge.pipeline.inputs import forget_accounts
 from kedge.store import (
     DECISIONS_FILE,
-    DecisionLog,
     load_contents,
     load_decided,
     open_finished,
@@ -26,6 +25,7 @@ from kedge.store import (
     reviewing,
     write_manifest,
 )
+from kedge.store.decisions import DecisionLog
 from kedge.types import Network, Problem
 
 

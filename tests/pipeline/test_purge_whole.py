@@ -15,7 +15,8 @@ from killing import Killed, kill_at
 from search import places_of
 
 from kedge.pipeline.purge import purge
-from kedge.store import DECISIONS_FILE, DecisionLog, decisions, load_contents, read_manifest
+from kedge.store import DECISIONS_FILE, decisions, load_contents, read_manifest
+from kedge.store.decisions import DecisionLog
 from kedge.store.purged import KEY_FILE, PURGED_FILE, _salted
 
 ASSETS = Path(__file__).parents[1] / "assets"

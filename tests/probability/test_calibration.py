@@ -10,9 +10,9 @@ import pytest
 from planted import networks, planted
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.evaluation.metrics import balanced_pairs, calibration_error, macro
+from kedge.linalg import SparseAlignment
 from kedge.probability import calibration as module
 from kedge.probability.calibration import Calibrator, Fold, best_logits, calibrate, fit_folds, hold_outs
 from kedge.probability.candidates import Shortlist, margins, scale_of, shortlist, signals

@@ -9,41 +9,22 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from accessibility import Scheme, axe_script, serious_findings
 from command import kedge
-from report_runs import PARTS, TRAINING, make_contents, without_rows, write_contents
+from report_runs import HOSTILE, facts_of, make_contents, without_rows, write_contents
 
-from kedge.cli.chromium import find_chromium
 from kedge.decide.decisions import thresholds
 from kedge.evaluation import metrics as evaluate
-from kedge.evaluation.breakdowns import OUTCOMES, breakdown, by_degree, find_communities, made_and_right, reliability
+from kedge.evaluation.breakdowns import OUTCOMES, breakdown
 from kedge.pipeline import load_outcome, measure
 from kedge.report import build_report, report_figures, standalone_svg
 from kedge.report.axes import root_ticks
 from kedge.report.facts import gather_facts, interval
 from kedge.report.markup import data_block, name_of, tag
 from kedge.store import load_contents, read_manifest
-from kedge.types import Network
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, ViewportSize
-
-HOSTILE = [
-    "</script><img src=x onerror=alert(1)>",
-    "\"><svg onload='alert(2)'>",
-    "<!--",
-    "]]><script>alert(3)</script>",
-    "txt.\u202egpj\u2066.exe",
-    "javascript:alert(4)",
-    "&lt;b&gt; & {{7*7}} ${1}",
-    "line\nbreak\0and\x1b[31m",
-    "a" * 5000,
-]
 
 
 class Reader(HTMLParser):
@@ -76,13 +57,6 @@ class Reader(HTMLParser):
         live = attributes.get("data-live")
         if live is not None:
             self.live[live] = text
-
-
-def facts_of(page: str) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="facts">(.*?)</script>', page, re.S)
-    assert found is not None
-    facts: dict[str, Any] = json.loads(found[1])
-    return facts
 
 
 @pytest.fixture(scope="module")
@@ -307,17 +281,7 @@ def test_standalone_figures_hold_their_legend_and_their_colours() -> None:
         assert "--match: #0072b2" in text
 
 
-def test_counting_by_hand() -> None:
-    made, right = made_and_right(np.array([0.2, 0.9, 0.5]), np.array([True, True, False]), [0.0, 0.5, 0.6, 1.0])
-    assert (made, right) == ([3, 2, 1, 0], [2, 1, 1, 0])
-    rows = reliability(np.array([0.05, 0.06, 1.0]), np.array([False, True, True]))
-    assert rows == [
-        {"pairs": 2, "predicted": pytest.approx(0.055), "right": 1},
-        {"pairs": 1, "predicted": 1.0, "right": 1},
-    ]
-    counted = by_degree(np.array([0, 1, 3, 4, 40]), np.array([0, 1, 0, 1, 1]), 2)
-    assert [(row["from"], row["to"]) for row in counted] == [(0, 0), (1, 1), (3, 4), (33, None)]
-    assert [row["counts"] for row in counted] == [[1, 0], [0, 1], [1, 1], [0, 1]]
+def test_intervals_and_ticks_by_hand() -> None:
     assert interval(0, 0) == (None, None)
     assert interval(8, 10) == pytest.approx((0.490, 0.943), abs=1e-3)
     assert root_ticks(100, 200) == [0, 2, 10, 20, 50, 100]
@@ -335,87 +299,8 @@ def test_breakdown_of_a_real_run_repeats_the_metrics(run: Path) -> None:
     assert evaluate.decisions(solution.matches.partners(), test)["recall"] == measured["recall"]
 
 
-def test_communities_are_two_cliques() -> None:
-    clique = [(a, b) for a in range(8) for b in range(a)]
-    edges = [*clique, *((a + 8, b + 8) for a, b in clique), (0, 8)]
-    found = find_communities(Network.from_edges(edges, 17), seed=0)
-    assert len(set(found[:8])) == len(set(found[8:16])) == 1
-    assert len(set(found)) == 3
-    assert found[16] == 2
-
-
 def test_markup_escapes_what_is_text() -> None:
     assert tag("p", "<b>", title='"x"', hidden=None).html == '<p title="&quot;x&quot;">&lt;b&gt;</p>'
     assert "</script" not in data_block("d", {"x": "</script>"}).html[:-9]
     assert name_of("a\u202eb").html == "<bdi>a[U+202E]b</bdi>"
     assert name_of("می\u200cخواهم").html == "<bdi>می\u200cخواهم</bdi>"  # a joiner is a letter's business
-
-
-def test_in_chromium_the_slider_moves_the_numbers_and_nothing_complains(chromium: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    path.write_text(build_report(make_contents(names=HOSTILE)), "utf-8")
-    facts = facts_of(path.read_text("utf-8"))
-    page = chromium.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type != "log" else None)
-    page.goto(path.as_uri())
-
-    def check(place: int) -> None:
-        curve = facts["validation_curve"]
-        wanted = {
-            "threshold": f"{facts['thresholds'][place]:.2f}",
-            "matches": f"{facts['matches'][place]:,}",
-            "review": f"{facts['review'][place]:,}",
-        }
-        for key in ("precision", "recall"):
-            value = curve[key][place]
-            wanted[f"validation_curve.{key}"] = "–" if value is None else f"{100 * value:.1f}%"
-        for name, text in wanted.items():
-            assert page.locator(f'[data-live="{name}"]').first.text_content() == text
-
-    start = facts["thresholds"].index(facts["threshold"])
-    slider = page.locator("#slider")
-    check(start)
-    for _ in range(3):
-        slider.press("ArrowRight")
-    check(start + 3)
-    slider.press("Home")
-    check(0)
-    slider.press("End")
-    check(len(facts["thresholds"]) - 1)
-    page.click("#back")
-    check(start)
-    assert "threshold 0.60" in (slider.get_attribute("aria-valuetext") or "")
-    assert page.locator("img, iframe, object").count() == 0
-    for width in (1280, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert complaints == []
-    page.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessibility_has_no_serious_finding(chromium: Browser, tmp_path: Path, scheme: Scheme) -> None:
-    script = axe_script()
-    path = tmp_path / "report.html"
-    path.write_text(build_report(make_contents(names=HOSTILE, training=TRAINING, parts=PARTS)), "utf-8")
-    for width, height in ((1280, 860), (390, 844)):
-        viewport: ViewportSize = {"width": width, "height": height}
-        context = chromium.new_context(viewport=viewport, color_scheme=scheme, bypass_csp=True)
-        page = context.new_page()
-        page.goto(path.as_uri())
-        for closed in page.locator("details").all():
-            closed.evaluate("one => { one.open = true }")
-        assert serious_findings(page, script) == [], width
-        context.close()
-
-
-@pytest.mark.skipif(find_chromium() is None, reason="no chromium on the path")
-def test_figures_as_png(tmp_path: Path) -> None:
-    run = write_contents(make_contents(tested=False), tmp_path / "run")
-    kedge("report", run, "--figures", tmp_path / "f", "--format", "png")
-    for path in (tmp_path / "f").iterdir():
-        assert path.read_bytes().startswith(b"\x89PNG")
-        assert path.stat().st_size > 3000

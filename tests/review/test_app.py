@@ -25,7 +25,8 @@ from kedge.review.openapi import document
 from kedge.review.order import impact, information_order, uncertainty
 from kedge.review.progress import Reviewed, towards_target
 from kedge.review.queue import ReviewQueue
-from kedge.store import DecisionLog, read_manifest, seal
+from kedge.store import read_manifest, seal
+from kedge.store.decisions import DecisionLog
 from kedge.types import IntArray
 
 Run: TypeAlias = tuple[ReviewData, IntArray]  # the run and its true pairs that are not anchors

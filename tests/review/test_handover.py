@@ -17,7 +17,7 @@ from reviewing import HOST, ORIGIN, QUICK_WORDS, Client, open_log, small_run
 from kedge.review.app import create_app
 from kedge.review.guard import HANDOVER, Access
 from kedge.review.handover import Handover
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 
 
 @pytest.fixture

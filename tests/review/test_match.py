@@ -14,10 +14,11 @@ from command import match_words as all_match_words
 from reviewing import QUICK_WORDS
 from tampering import update
 
-from kedge.answers import learn
+from kedge.answers.learn import learn
 from kedge.pipeline import load_outcome
 from kedge.probability.calibration import hold_outs
-from kedge.store import DECISIONS_FILE, DecisionLog, load_decided, open_finished
+from kedge.store import DECISIONS_FILE, load_decided, open_finished
+from kedge.store.decisions import DecisionLog
 from kedge.types import Network, Problem
 
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from kedge.review.app import create_app
 from kedge.review.guard import Access
 from kedge.review.reviewers import Reviewers
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from kedge.review.data import ReviewData
 from kedge.review.guard import HEADERS, MAX_BODY, Access, hosts_of
 from kedge.review.openapi import document
 from kedge.review.server import LOCAL, _bind
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 
 STATIC = Path(__file__).parents[2] / "src" / "kedge" / "review" / "static"
 

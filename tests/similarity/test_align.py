@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig, resolve
 from kedge.evaluation import metrics as evaluate
+from kedge.linalg import VectorAlignment
 from kedge.probability.pair_rule import fit_pair_rule
 from kedge.similarity.align import align_mapped, align_shared, align_vectors
 from kedge.types import Network, Problem

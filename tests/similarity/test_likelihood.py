@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kedge.alignment import VectorAlignment
+from kedge.linalg import VectorAlignment
 from kedge.similarity.candidates import nearest_pairs
 from kedge.similarity.likelihood import Similarity, ValidationFold, _rivals, fit_logistic, fit_similarity, local_scales
 

@@ -21,8 +21,9 @@ from writers import write_decisions
 
 from kedge.answers import agreement, replay
 from kedge.errors import KedgeError
-from kedge.store import Conflict, DecisionLog, Head, read_decisions
+from kedge.store import Head, read_decisions
 from kedge.store.decision_head import head_file, read_head, write_head
+from kedge.store.decisions import Conflict, DecisionLog
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ import pytest
 from command import kedge, match_words
 
 from kedge.errors import KedgeError
-from kedge.store import DECISIONS_FILE, DecisionLog, lock_run, refuse_directory, refuse_overwrite, write_atomically
+from kedge.store import DECISIONS_FILE, lock_run, refuse_directory, refuse_overwrite, write_atomically
+from kedge.store.decisions import DecisionLog
 
 ASSETS = Path(__file__).parents[1] / "assets"
 PAIR = ASSETS / "run-format-4" / "pair"

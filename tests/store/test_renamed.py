@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment
+from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.probability.calibration import fit_folds
 from kedge.similarity.pair_network import PairNetwork
 from kedge.store import load_contents

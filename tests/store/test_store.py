@@ -17,9 +17,9 @@ from forked import Forked
 from scipy.sparse import csr_array, random_array
 from writers import try_to_open, write_files
 
-from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.config import Config
 from kedge.errors import KedgeError
+from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.similarity.pair_network import PairNetwork
 from kedge.store import (
     ALIGNMENT,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 
 
 class Killed(BaseException):

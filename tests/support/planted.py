@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
+from kedge.linalg import SparseAlignment
 from kedge.types import Alignment, Network, Problem
 
 

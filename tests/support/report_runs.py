@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,25 @@ TRAINING = {
     }
 }
 PARTS = {"left": [4200, 3100, 1800, 900, 310], "right": [3900, 3300, 1500, 700, 420, 80]}
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "\"><svg onload='alert(2)'>",
+    "<!--",
+    "]]><script>alert(3)</script>",
+    "txt.\u202egpj\u2066.exe",
+    "javascript:alert(4)",
+    "&lt;b&gt; & {{7*7}} ${1}",
+    "line\nbreak\0and\x1b[31m",
+    "a" * 5000,
+]
 STAGES = ("left-network", "calibration", "scores", "matches")
+
+
+def facts_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="facts">(.*?)</script>', page, re.S)
+    assert found is not None
+    facts: dict[str, Any] = json.loads(found[1])
+    return facts
 
 
 def make_contents(

@@ -17,7 +17,7 @@ from kedge.probability.calibration import calibrate
 from kedge.review.app import create_app
 from kedge.review.data import ReviewData, from_solution
 from kedge.review.guard import Access
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 from kedge.types import IntArray, Network, Problem
 
 HOST = "127.0.0.1:8000"

@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 from kedge.answers import Entry
 from kedge.config import Config
-from kedge.store import DECISIONS_FILE, DecisionLog, Identity, open_decisions, open_run, record_decisions
+from kedge.store import DECISIONS_FILE, Identity, open_decisions, open_run, record_decisions
 from kedge.store.decision_head import START, Head, head_file, write_head
+from kedge.store.decisions import DecisionLog
 
 Act: TypeAlias = Callable[[Path], object]
 EARLIER: Final = "earlier"  # beside the run: its log and head as they were before the manifest recorded them

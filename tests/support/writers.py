@@ -6,7 +6,8 @@ from itertools import count, islice
 from pathlib import Path
 
 from kedge.errors import KedgeError
-from kedge.store import DecisionLog, Identity, open_run, write_atomically
+from kedge.store import Identity, open_run, write_atomically
+from kedge.store.decisions import DecisionLog
 
 
 def write_files(path: Path) -> None:

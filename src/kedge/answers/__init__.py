@@ -1,6 +1,5 @@
 """Decisions of reviewers: replay of the log, agreement, and what the next match learns from them."""
 
-from kedge.answers.learn import Learned, learn
 from kedge.answers.replay import (
     PURGE,
     UNDO,

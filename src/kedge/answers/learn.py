@@ -29,9 +29,9 @@ def learn(problem: Problem, resolved: Resolved) -> tuple[Problem, Learned]:
     against = fresh & (
         np.isin(confirmed[:, 0], problem.anchors[:, 0]) | np.isin(confirmed[:, 1], problem.anchors[:, 1])
     )
-    added = confirmed[fresh & ~against]
+    added = _in_order(confirmed[fresh & ~against])
     overruled = np.array([(u, v) in given for u, v in rejected.tolist()], bool)
-    ruled_out = rejected[~overruled]
+    ruled_out = _in_order(rejected[~overruled])
     notes = [f"{len(added):,} confirmed pairs are anchors now, {len(ruled_out):,} rejected pairs are ruled out"]
     ignored = {
         "confirmed or rejected pairs name an account that is in neither network": unknown + unknown_rejected,
@@ -43,6 +43,11 @@ def learn(problem: Problem, resolved: Resolved) -> tuple[Problem, Learned]:
     notes += [f"decisions: {count:,} {words}" for words, count in ignored.items() if count]
     learned = Learned(len(added), len(ruled_out), tuple(notes))
     return replace(problem, anchors=np.concatenate([problem.anchors, added]), rejected=ruled_out), learned
+
+
+def _in_order(pairs: IntArray) -> IntArray:
+    """The pairs by their numbers, in an order that stays when the sides are exchanged: names carry no meaning."""
+    return pairs[np.lexsort((pairs.min(axis=1, initial=np.iinfo(np.int64).max), pairs.sum(axis=1)))]
 
 
 def _found(problem: Problem, pairs: Sequence[Pair]) -> tuple[IntArray, int]:

@@ -9,8 +9,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
-from kedge.cli.start import check_words, drop_output, open_streams, usage_line, write_line
-from kedge.errors import KedgeError
+from kedge.cli.start import drop_output, open_streams, run_words, write_line
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -57,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
     """The entry point: exit code 2 and one line for a usage error, as for every other mistake of a user."""
     open_streams()
     try:
-        code = _run(list(sys.argv[1:] if words is None else words) or ["--help"])
+        code = run_words(app, list(sys.argv[1:] if words is None else words) or ["--help"])
         sys.stdout.flush()
     except BrokenPipeError:
         drop_output(sys.stdout)
@@ -67,17 +66,3 @@ def main(words: Sequence[str] | None = None) -> NoReturn:
         write_line(f"kedge: cannot write the output: {error.strerror}")
         code = 2
     sys.exit(code)
-
-
-def _run(words: list[str]) -> int:
-    try:
-        check_words(words)
-        return app(words, prog_name="kedge", standalone_mode=False) or 0
-    except KedgeError as error:
-        write_line(f"kedge: {error}")
-        return 2
-    except Exception as error:
-        if not hasattr(error, "format_message"):
-            raise
-        write_line(f"kedge: {usage_line(error)}")
-        return 2

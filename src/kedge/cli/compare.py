@@ -104,7 +104,7 @@ def compare(
 
 
 def _check_picture(path: Path, force: bool) -> None:
-    from kedge.context.extras import need_extra
+    from kedge.context import need_extra
     from kedge.experiments import FORMATS
     from kedge.store import refuse_overwrite
 

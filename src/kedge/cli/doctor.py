@@ -30,8 +30,7 @@ def doctor(json: Json = False, debug: Debug = False) -> None:  # noqa: ARG001 (r
 
 def _facts() -> dict[str, Any]:
     from kedge import __version__
-    from kedge.context import compile_cache, cores, memory
-    from kedge.context.extras import EXTRAS, missing_libraries
+    from kedge.context import EXTRAS, compile_cache, cores, memory, missing_libraries
 
     return {
         "kedge": __version__,

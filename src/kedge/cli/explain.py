@@ -23,7 +23,7 @@ def explain(
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Show the evidence for and against any pair: matched neighbours with weights, probability, other candidates."""
-    from kedge.decide import as_dict, as_text
+    from kedge.decide.explanation import as_dict, as_text
     from kedge.pipeline.explain import explain_pair
     from kedge.store import refuse_overwrite, write_atomically
 
@@ -33,7 +33,7 @@ def explain(
         refuse_overwrite(plot, force)
     explanation = explain_pair(run, left, right)
     if plot is not None:
-        from kedge.decide import steps_of
+        from kedge.decide.explanation import steps_of
         from kedge.report import waterfall_svg
 
         picture = waterfall_svg(f"{explanation.left} = {explanation.right} ?", steps_of(explanation))

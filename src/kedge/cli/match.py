@@ -68,12 +68,12 @@ def print_summary(summary: dict[str, Any], json: bool) -> None:
     if json:
         print_json(summary)
         return
-    from kedge.store import MATCHES, open_artefacts
+    from kedge.pipeline import load_table
 
     title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
     if not summary["matches"]:
         title, decision = "No matches; the surest pairs for review", "review"
-    table = open_artefacts(Path(summary["run"])).load(MATCHES)
+    table = load_table(Path(summary["run"]), candidates=1)
     print_table(
         title,
         ("left", "right", "probability", "score", "margin"),

@@ -32,7 +32,7 @@ Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: ids exactly as they are, also those that a spreadsheet runs as formulas.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
-Preset = Annotated[str, typer.Option("--preset", help="default or paper.")]
+Preset = Annotated[str, typer.Option("--preset", help="The settings to start from: default or paper.")]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
 Engine = Annotated[
     str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
@@ -42,7 +42,9 @@ TlsCa = Annotated[
     str | None, typer.Option("--tls-ca", metavar="FILE", help="Dask by TLS: the authority's certificate.")
 ]
 TlsCert = Annotated[str | None, typer.Option("--tls-cert", metavar="FILE", help="Dask by TLS: your own certificate.")]
-TlsKey = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Dask by TLS: the key of it.")]
+TlsKey = Annotated[
+    str | None, typer.Option("--tls-key", metavar="FILE", help="Dask by TLS: the key of your certificate.")
+]
 Workers = Annotated[int | None, typer.Option("--workers", help="Worker processes; 0: one per core.")]
 MaxMemory = Annotated[
     str | None, typer.Option("--max-memory", metavar="SIZE", help="Train within this memory, e.g. 4GB or 800MB.")

@@ -59,7 +59,7 @@ def reproduce(
         _list(json)
         return
     from kedge import experiments
-    from kedge.context.extras import need_extra
+    from kedge.context import need_extra
     from kedge.methods import METHODS
     from kedge.store import refuse_directory
 

@@ -31,7 +31,7 @@ def review(
     import sys
     import webbrowser
 
-    from kedge.context.extras import need_extra
+    from kedge.context import need_extra
 
     need_extra("review", "`kedge review`")
     from kedge.review.data import load_review

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from kedge.errors import KedgeError
@@ -52,6 +52,21 @@ def check_words(words: Sequence[str]) -> None:
             raise KedgeError(
                 f"{word!r} on the command line is not UTF-8", remedy="rename the file, or write the id in UTF-8"
             ) from None
+
+
+def run_words(app: Callable[..., Any], words: list[str]) -> int:
+    """Run a command line and return its exit code; a mistake of the user is one line and 2."""
+    try:
+        check_words(words)
+        return app(words, prog_name="kedge", standalone_mode=False) or 0
+    except KedgeError as error:
+        write_line(f"kedge: {error}")
+        return 2
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        write_line(f"kedge: {usage_line(error)}")
+        return 2
 
 
 def usage_line(error: Any) -> str:

@@ -15,7 +15,3 @@ from kedge.config.networks import (
     ReadConfig,
 )
 from kedge.config.resolve import differences, flatten, nest, resolve, stored_config, to_toml
-
-__all__ = ["ENGINES", "HYPERGRAPHS", "PRESETS", "BaselineConfig", "Config", "DecideConfig", "EngineConfig"]
-__all__ += ["EvidenceConfig", "HypergraphConfig", "MgcnConfig", "PairingConfig", "PartitionConfig", "ReadConfig"]
-__all__ += ["differences", "flatten", "nest", "resolve", "stored_config", "to_toml"]

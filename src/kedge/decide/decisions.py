@@ -32,7 +32,7 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     pairs = shortlist(*seen, config.candidates)
     probability = calibrator.probability(pairs)
     gains = pairs.matrix(probability)
-    if turned and config.decide.assignment == "many-to-one":  # the one way with sides: left accounts share a partner
+    if mirrored and config.decide.assignment == "many-to-one":  # the one way with sides: left accounts share a partner
         chosen = assign(csr_array(gains.T), "many-to-one")[:, ::-1]
     else:
         chosen = assign(gains, config.decide.assignment)

@@ -18,9 +18,10 @@ from kedge.config import Config
 from kedge.context import Cache, CacheEntry, Progress, RunContext, need_extra, spawn_seeds
 from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train_part
 from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
+from kedge.embedding.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
 from kedge.embedding.sketch import concatenate_sketch
-from kedge.engine import make_engine, refuse_too_large
-from kedge.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
+from kedge.engine import make_engine
+from kedge.engine.memory import refuse_too_large
 from kedge.types import FloatArray, KedgeError, Parts, Problem
 
 

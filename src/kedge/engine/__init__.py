@@ -12,11 +12,6 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from kedge.config import EngineConfig
-from kedge.context.extras import need_extra
-from kedge.engine.dask_address import parse_address
-from kedge.engine.memory import refuse_too_large
-
-__all__ = ["Engine", "check_engine", "make_engine", "refuse_too_large"]
 
 
 class Engine(Protocol):
@@ -30,8 +25,9 @@ class Engine(Protocol):
 def check_engine(config: EngineConfig) -> None:
     """Refuse an engine that cannot be made, before anything is read."""
     if config.name == "dask":
-        need_extra("cluster", "the engine dask")
-        parse_address(config)
+        from kedge.engine.dask import check
+
+        check(config)
 
 
 def make_engine(config: EngineConfig, megabytes_each: float, note: Callable[[str], None] = lambda _: None) -> Engine:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from kedge.config import EngineConfig
-from kedge.context.extras import need_extra
+from kedge.context import need_extra
 from kedge.engine.dask_address import Address, parse_address
 from kedge.errors import KedgeError
 
@@ -210,6 +210,12 @@ class _Queue:
             f"the Dask scheduler at {self.engine.address} went away",
             remedy="start it again, then run the same command: finished parts are saved",
         )
+
+
+def check(config: EngineConfig) -> None:
+    """Refuse what cannot be a cluster: no library, no address, TLS files that are missing."""
+    need_extra("cluster", "the engine dask")
+    parse_address(config)
 
 
 def make(config: EngineConfig, megabytes_each: float, note: Callable[[str], None]) -> Dask:

@@ -19,9 +19,8 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from kedge.alignment import VectorAlignment
 from kedge.evidence.kernels import LEAST_RATIO
-from kedge.linalg import pattern
+from kedge.linalg import VectorAlignment, pattern
 from kedge.types import FloatArray, IntArray, Network, Problem
 
 _LEAST_ANCHORS = 10  # fewer do not determine correlations; unmeasured

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config, PairingConfig
 from kedge.context import Progress, RunContext
 from kedge.embedding.sketch import vectors_of
@@ -28,9 +27,8 @@ from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
 from kedge.evidence.propagate import propagate
 from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, weighed_scores
-from kedge.linalg import gains, reciprocal_ranks, row_index
-from kedge.reconcile import choose_ridge, project_onto
-from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_folds
+from kedge.linalg import VectorAlignment, gains, reciprocal_ranks, row_index
+from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_by, project_folds
 from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
 _EXACT_UP_TO = 20_000  # accounts per network: a prior can miss a pair (docs/decisions/0021)
@@ -78,8 +76,7 @@ def near_pairs(
     nothing = Near(reached, np.zeros(len(reached)))
     if len(known) < FOLDS:
         return nothing
-    ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
-    aligned = VectorAlignment(left, project_onto(left, right, known, ridge))
+    aligned, ridge = project_by(left, right, known, seed)
     near = free_candidates(problem, aligned, config.pairing.nearest, _EXACT_UP_TO)
     if not near.exact:
         progress.note(

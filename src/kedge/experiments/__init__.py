@@ -16,9 +16,3 @@ from kedge.experiments.plots import FORMATS, draw_comparison
 from kedge.experiments.reproduce import Asked, Reproduced, run_experiment
 from kedge.experiments.run import Execution
 from kedge.experiments.tables import label_of
-
-__all__ = ["EXPERIMENTS", "FORMATS", "PRINTED", "Asked", "Comparison", "Execution", "Overrides", "Pair", "Plan"]
-__all__ += ["Reproduced", "Shares", "as_file", "check_plan", "choose_points", "choose_variants", "compare_methods"]
-__all__ += ["compared_rows", "data_root", "draw_comparison", "find_experiment", "label_of", "metric_rows"]
-__all__ += ["parse_methods", "published", "read_folder", "run_experiment", "write_comparison", "write_experiment"]
-__all__ += ["write_files"]

@@ -9,7 +9,7 @@ import io
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kedge.context.extras import need_extra
+from kedge.context import need_extra
 from kedge.errors import KedgeError
 from kedge.evaluation import metrics_shown
 from kedge.experiments.compare import Comparison

@@ -13,8 +13,6 @@ from scipy.sparse import csr_array, hstack
 from kedge.config import HYPERGRAPHS, HypergraphConfig
 from kedge.types import Hypergraph, IntArray, KedgeError, Network
 
-__all__ = ["BUILDERS", "DegenerateHypergraphWarning", "Report", "accept", "build_hypergraph", "report", "unite"]
-
 _DEGENERATE = 0.9  # coverage above which a hypergraph is reported; unmeasured
 
 
@@ -50,25 +48,6 @@ def build_hypergraph(
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
     return unite([BUILDERS[name].build(network, config, seed, anchors) for name in config.builders.split("+")])
-
-
-def accept(matrix: Any, n: int) -> Hypergraph:
-    """A user's own n × e matrix of memberships p(v, e), dense or sparse, checked."""
-    try:
-        H = csr_array(matrix)
-    except (TypeError, ValueError) as error:
-        raise KedgeError(f"a hypergraph is a matrix of numbers ({error})") from None
-    if H.ndim != 2 or H.shape[0] != n:
-        raise KedgeError(f"a hypergraph of shape {H.shape} for {n:,} accounts", remedy="give one row for each account")
-    outside = ~((H.data >= 0) & (H.data <= 1))  # so that NaN is outside too
-    if outside.any():
-        place = int(np.flatnonzero(outside)[0])
-        account = int(np.searchsorted(H.indptr, place, side="right")) - 1
-        raise KedgeError(
-            f"p({account}, {H.indices[place]}) = {H.data[place]:g} is outside [0, 1]",
-            remedy="scale memberships into [0, 1]",
-        )
-    return Hypergraph(H.astype(np.float32))
 
 
 def unite(hypergraphs: Sequence[Hypergraph]) -> Hypergraph:

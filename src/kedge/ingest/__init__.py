@@ -5,21 +5,3 @@ from kedge.ingest.build import EdgeReport
 from kedge.ingest.checks import check, edges_among, estimate_cost, hub_warning
 from kedge.ingest.formulas import guard_table, guard_text, write_delimited
 from kedge.ingest.read import read_hypergraph, read_network, read_pairs
-
-__all__ = [
-    "AnchorReport",
-    "EdgeReport",
-    "build_problem",
-    "check",
-    "edges_among",
-    "estimate_cost",
-    "guard_table",
-    "guard_text",
-    "hub_warning",
-    "read_hypergraph",
-    "read_network",
-    "read_pairs",
-    "resolve_pairs",
-    "resolve_test",
-    "write_delimited",
-]

@@ -7,7 +7,7 @@ in either direction, the largest weight counts, so that reading a file twice ove
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csr_array
 
 from kedge.ingest.columns import Columns, encode
 from kedge.linalg import pattern
-from kedge.types import FloatArray, Hypergraph, IntArray, Network, pair_keys
+from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, pair_keys
 
 # Weights are float32 from here on. Between this and its inverse even sums of products of two of them stay in its range
 # (decision 30); beyond, a weight would become infinite, or 0 and its edge would be none.
@@ -109,6 +109,30 @@ def _merge_weighted(first: IntArray, second: IntArray, weight: FloatArray, n: in
     chosen = order[last]
     upper = csr_array((weight[chosen].astype(np.float32), (low[chosen], high[chosen])), shape=(n, n))
     return csr_array(upper + upper.T)
+
+
+def accept_hypergraph(matrix: Any, network: Network, isolated: int = 0) -> Hypergraph:
+    """A user's own matrix [n, e] of memberships p(v, e), dense or sparse, checked.
+
+    The last `isolated` accounts are known from anchors alone: a matrix has no rows for them.
+    """
+    n = network.n - isolated
+    try:
+        H = csr_array(matrix)
+    except (TypeError, ValueError) as error:
+        raise KedgeError(f"a hypergraph is a matrix of numbers ({error})") from None
+    if H.ndim != 2 or H.shape[0] != n:
+        raise KedgeError(f"a hypergraph of shape {H.shape} for {n:,} accounts", remedy="give one row for each account")
+    outside = ~((H.data >= 0) & (H.data <= 1))  # so that NaN is outside too
+    if outside.any():
+        place = int(np.flatnonzero(outside)[0])
+        account = int(np.searchsorted(H.indptr, place, side="right")) - 1
+        raise KedgeError(
+            f"p({account}, {H.indices[place]}) = {H.data[place]:g} is outside [0, 1]",
+            remedy="scale memberships into [0, 1]",
+        )
+    longer = np.append(H.indptr, np.full(isolated, H.nnz, H.indptr.dtype))
+    return Hypergraph(csr_array((H.data.astype(np.float32), H.indices, longer), shape=(network.n, H.shape[1])))
 
 
 def build_hypergraph(columns: Columns, network: Network) -> Hypergraph:

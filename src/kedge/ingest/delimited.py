@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from kedge.config import ReadConfig
-from kedge.context import UserFile
 from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
 from kedge.ingest.dialect import COMMENTS, Dialect, sniff, split_words
-from kedge.ingest.sources import Source, inspect
+from kedge.ingest.sources import Source, UserFile, inspect
 
 _BLOCK: Final = 1 << 22  # a line longer than this cannot be an edge
 _LONGEST_LINE: Final = 1 << 20

@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.context import UserFile
 from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
 from kedge.ingest.dialect import name_columns
-from kedge.ingest.sources import head_of, refuse_bomb
+from kedge.ingest.sources import UserFile, head_of, refuse_bomb
 
 _BATCH_ROWS: Final = 1 << 20  # each batch has the whole dictionary of its row group: few batches
 _BYTES_PER_ROW: Final = 8  # in memory at least: where the two ids begin

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,13 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from kedge.config import ReadConfig
-from kedge.context import UserFile
 from kedge.ingest import frames
-from kedge.ingest.build import EdgeReport, build_hypergraph, build_network
+from kedge.ingest.build import EdgeReport, accept_hypergraph, build_hypergraph, build_network
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
 from kedge.ingest.dialect import sniff
-from kedge.ingest.sources import inspect, take_file
+from kedge.ingest.sources import UserFile, inspect, take_file
 from kedge.types import Hypergraph, KedgeError, Network
 
 
@@ -113,8 +113,13 @@ def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
     return _columns(source, config or ReadConfig(), weights_wanted=False)
 
 
-def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None) -> Hypergraph:
-    """A user's own hypergraph of this network from rows of account, hyperedge and p: a file, a frame or a list."""
+def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None, isolated: int = 0) -> Hypergraph:
+    """A user's own hypergraph of this network: rows of account, hyperedge and p (a file, a frame or a list), or a
+    matrix with a row for each account but the last `isolated`, which are known from anchors alone."""
+    if isinstance(source, Hypergraph):
+        return replace(accept_hypergraph(source.H, network, isolated), centres=source.centres)
+    if hasattr(source, "tocsr") or isinstance(source, np.ndarray):
+        return accept_hypergraph(source, network, isolated)
     config = config or ReadConfig()
     source = _taken(source, config)
     if _is_file(source) and not _is_parquet(source):

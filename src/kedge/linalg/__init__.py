@@ -1,5 +1,9 @@
-"""The numeric kernels that several rooms share, each written once."""
+"""Arrays and sparse matrices: the kernels that several rooms share, and the scores of pairs (`Alignment`).
 
+`assign` and `spmm` load numba and are reached directly.
+"""
+
+from kedge.linalg.alignment import PairModel, SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.linalg.numbering import (
     canonical,
     canonical_network,

@@ -11,7 +11,6 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext, need_extra, one_blas_thread
 from kedge.types import Alignment, KedgeError, Network, Problem
@@ -86,11 +85,11 @@ class Method:
             known: dict[str, Any] = self._module().prepare(_in_one_order(problem), config, context)
         return known
 
-    def recall_vectors(self, problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+    def recall_vectors(self, problem: Problem, config: Config, cache: Cache) -> Alignment | None:
         """The cosines of the vectors that a finished run has cached; None where it has none."""
         if not self.recalls_vectors:
             return None
-        found: VectorAlignment | None = self._module().recall_vectors(_in_one_order(problem), config, cache)
+        found: Alignment | None = self._module().recall_vectors(_in_one_order(problem), config, cache)
         return found.mirrored() if found is not None and problem.exchanged else found
 
     def refinements(self, left: Network, right: Network, anchors: int, config: Config) -> int:

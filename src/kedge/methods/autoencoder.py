@@ -22,10 +22,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from kedge.alignment import VectorAlignment
 from kedge.config import BaselineConfig, Config
 from kedge.context import RunContext, reuse_freed_memory
 from kedge.embedding.plan import Source
+from kedge.linalg import VectorAlignment
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.methods.shared.descent import Reconstruction, fit
 from kedge.methods.shared.embedded import align_embedded

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
+from kedge.linalg import SparseAlignment
 from kedge.methods.shared.pairs import best_from_both, best_of_product, near_linked
 from kedge.types import IntArray, Network, Problem
 

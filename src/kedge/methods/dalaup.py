@@ -23,9 +23,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory, spawn_seeds
+from kedge.linalg import VectorAlignment
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.methods.shared.descent import Reconstruction, fit
 from kedge.methods.shared.embedded import merge

@@ -17,10 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
-from kedge.linalg import unit_rows
+from kedge.linalg import VectorAlignment, unit_rows
 from kedge.methods.shared.descent import fit, split_anchors, two_layers
 from kedge.methods.shared.skip_gram import walk_both
 from kedge.similarity import align_mapped

@@ -7,9 +7,9 @@ each account, 6 s of CPU for the 2,270 accounts of arenas95; no n × n matrix.
 
 from __future__ import annotations
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
+from kedge.linalg import VectorAlignment
 from kedge.methods.shared.skip_gram import walk_both
 from kedge.similarity import align_vectors
 from kedge.types import Problem

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.evidence import FORMS, choose_form, rank_candidates
+from kedge.linalg import SparseAlignment
 from kedge.types import Problem
 
 

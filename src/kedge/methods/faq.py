@@ -20,10 +20,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory
-from kedge.linalg import pattern
+from kedge.linalg import SparseAlignment, pattern
 from kedge.methods.shared.pairs import keep_best
 from kedge.types import FloatArray, IntArray, Network, Problem
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory
-from kedge.linalg import symmetric_walk
+from kedge.linalg import SparseAlignment, symmetric_walk
 from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.types import Problem

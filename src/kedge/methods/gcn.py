@@ -9,10 +9,10 @@ filters of order 1. Cost: `mgcn.steps` products of |E| d and n · pool · d; no 
 
 from __future__ import annotations
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.embedding.plan import Source
+from kedge.linalg import VectorAlignment
 from kedge.methods.shared.embedded import align_embedded, edge_vectors, one_hyperedge
 from kedge.types import FloatArray, Problem
 

@@ -10,12 +10,12 @@ products with H (n · nearest · d) and n · pool · d; no n × n matrix.
 
 from __future__ import annotations
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.embedding.part import hyperedges
 from kedge.embedding.plan import Source, uses_anchors
 from kedge.hypergraph import build_hypergraph
+from kedge.linalg import VectorAlignment
 from kedge.methods.shared.embedded import align_embedded, edge_vectors
 from kedge.types import FloatArray, Problem
 

@@ -15,10 +15,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.linalg import row_index
+from kedge.linalg import VectorAlignment, row_index
 from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem

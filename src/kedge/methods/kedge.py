@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext
 from kedge.embedding.sketch import recall_sketches
@@ -26,15 +25,15 @@ from kedge.evidence import (
     signals_of_candidates,
     with_vectors,
 )
-from kedge.similarity import project_vectors
-from kedge.types import Network, Problem
+from kedge.similarity import project_by
+from kedge.types import Alignment, Network, Problem
 
 __all__ = ["align", "choose_settings", "find_evidence", "prepare", "recall_vectors", "refinements", "trains"]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 
 
-def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:
+def align(problem: Problem, config: Config, context: RunContext) -> Alignment:
     """Scores of the candidate pairs that evidence or similarity reaches, and of the anchors above them."""
     return rank_candidates(problem, find_evidence(problem, config, context))
 
@@ -70,7 +69,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
     return mgcn.prepare(problem, config, context)
 
 
-def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlignment | None:
+def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment | None:
     """The cosines of the vectors that a run has cached, aligned by the anchors; None without.
 
     `config` may be as the user gave it, with settings left open.
@@ -82,7 +81,7 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlig
     found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:
         return None
-    return project_vectors(problem, found[0], found[1], config.seed)
+    return project_by(found[0], found[1], problem.anchors, config.seed)[0]
 
 
 def refinements(left: Network, right: Network, anchors: int, config: Config) -> int:

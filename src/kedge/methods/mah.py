@@ -20,10 +20,9 @@ import numpy as np
 from scipy.sparse import csr_array, hstack
 from scipy.sparse.linalg import svds
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.linalg import normalise, row_index
+from kedge.linalg import VectorAlignment, normalise, row_index
 from kedge.methods.shared.embedded import merge
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import Cache, RunContext, spawn_seeds
 from kedge.embedding.network import NetworkVectors, embed_both, recall_both
-from kedge.similarity import align_vectors, project_vectors
+from kedge.linalg import VectorAlignment
+from kedge.similarity import align_vectors, project_by
 from kedge.types import FloatArray, Problem
 
 
@@ -51,7 +51,7 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlig
     if found is None or len(problem.anchors) == 0:
         return None
     left, right = (made.vectors for made in found)
-    return project_vectors(problem, left, right, spawn_seeds(config.seed)[2])
+    return project_by(left, right, problem.anchors, spawn_seeds(config.seed)[2])[0]
 
 
 def trains(_config: Config) -> bool:

@@ -22,10 +22,9 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.linalg import row_index, with_data
+from kedge.linalg import SparseAlignment, row_index, with_data
 from kedge.methods import common_neighbours
 from kedge.methods.shared.pairs import anchors_above
 from kedge.types import FloatArray, IntArray, Problem

@@ -13,11 +13,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
 from kedge.embedding.network import sources
-from kedge.linalg import row_index
+from kedge.linalg import VectorAlignment, row_index
 from kedge.methods.shared.embedded import edge_vectors, one_hyperedge
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, IntArray, Network, Problem

@@ -12,10 +12,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext, spawn_seeds
-from kedge.linalg import unit_rows
+from kedge.linalg import VectorAlignment, unit_rows
 from kedge.methods.pale import embed
 from kedge.methods.shared.descent import fit, split_anchors, two_layers
 from kedge.similarity import align_mapped

@@ -27,10 +27,9 @@ from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory
-from kedge.linalg import normalise, pattern, reciprocal_ranks, row_index, with_data
+from kedge.linalg import SparseAlignment, normalise, pattern, reciprocal_ranks, row_index, with_data
 from kedge.linalg.spmm import Rows, multiply
 from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import between

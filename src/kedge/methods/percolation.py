@@ -23,9 +23,9 @@ from numba import njit, types
 from numba.typed import Dict
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
+from kedge.linalg import SparseAlignment
 from kedge.linalg.assign import assign
 from kedge.methods.shared.pairs import rank_by_witnesses
 from kedge.types import IntArray, Problem

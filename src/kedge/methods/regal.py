@@ -16,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.linalg import pattern
+from kedge.linalg import VectorAlignment, pattern
 from kedge.similarity import align_shared
 from kedge.types import FloatArray, Network, Problem
 

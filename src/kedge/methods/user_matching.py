@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kedge.alignment import SparseAlignment
 from kedge.config import Config
 from kedge.context import RunContext
+from kedge.linalg import SparseAlignment
 from kedge.methods.shared.pairs import best_witnessed, rank_by_witnesses
 from kedge.types import BoolArray, IntArray, Problem
 

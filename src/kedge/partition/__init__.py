@@ -9,8 +9,6 @@ from kedge.partition.algorithm import cut_network, louvain
 from kedge.partition.shared import choose_shared, part_adjacency
 from kedge.types import IntArray, Network, Parts
 
-__all__ = ["cut_network", "louvain", "part_adjacency", "partition"]
-
 
 def partition(
     network: Network, config: PartitionConfig, seed: int, anchors: IntArray | None = None

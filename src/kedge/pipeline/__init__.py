@@ -9,7 +9,3 @@ from kedge.pipeline.evaluate import evaluate_run
 from kedge.pipeline.inputs import Inputs, count_refinements
 from kedge.pipeline.match import check_report_path, match_in_memory, match_to_run, write_report
 from kedge.pipeline.solve import MemoryRun, Outcome, load_outcome, load_table, measure, solve
-
-__all__ = ["Inputs", "MemoryRun", "Outcome", "check_report_path", "count_refinements", "load_outcome", "load_table"]
-__all__ += ["match_in_memory", "match_to_run", "measure", "solve", "write_report"]
-__all__ += ["decide_again", "evaluate_run", "load_crosswalk"]

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from kedge import store
-from kedge.answers import learn
-from kedge.pipeline.forget import is_forgotten
+from kedge.answers.learn import learn
+from kedge.pipeline.inputs import is_forgotten
 from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
 
 COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "margin", "source")

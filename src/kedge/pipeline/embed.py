@@ -10,15 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from kedge.config import Config
-from kedge.context import RunContext
-from kedge.context.extras import need_extra
+from kedge.context import RunContext, need_extra
 from kedge.embedding.network import NetworkVectors, embed_network
 from kedge.embedding.plan import Source, check_features
 from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
-from kedge.ingest import read_network
+from kedge.ingest import read_hypergraph, read_network
 from kedge.linalg import canonical_network, renumber_hypergraph, renumber_network
-from kedge.pipeline.inputs import own_hypergraph, reading_notes
+from kedge.pipeline.inputs import reading_notes
 from kedge.types import FloatArray, Network, Parts
 
 
@@ -55,7 +54,7 @@ def embed(
     network = source if isinstance(source, Network) else _read(source, config, context, name)
     # Trained under canonical numbers, returned in the order of the file.
     order = canonical_network(network)
-    own = None if hypergraph is None else own_hypergraph(hypergraph, network, config.read)
+    own = None if hypergraph is None else read_hypergraph(hypergraph, network, config.read)
     own = None if own is None else renumber_hypergraph(own, order)
     given = None if features is None else check_features(features, network.n)[order]
     context.progress.stage("training")

@@ -7,21 +7,29 @@ from pathlib import Path
 import numpy as np
 
 from kedge.config import Config
-from kedge.decide import Explanation, PairEvidence, explain
-from kedge.evidence import COLUMNS, terms
+from kedge.decide.explanation import Explanation, PairEvidence, explain
+from kedge.evidence import COLUMNS, Evidence, recall, terms
 from kedge.methods import find_method
 from kedge.store import (
     DECIDED,
     PRIOR,
     SCORES,
+    SUPPORT,
     Artefacts,
     load_decided,
-    load_evidence,
     load_mixture,
     open_finished,
     open_vectors,
 )
 from kedge.types import Alignment, KedgeError, Problem
+
+
+def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
+    """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
+    if not artefacts.has(SUPPORT.file):
+        return None
+    prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
+    return recall(problem, artefacts.load(SUPPORT), prior)
 
 
 def explain_pair(directory: Path, left: str, right: str) -> Explanation:

@@ -1,4 +1,4 @@
-"""What goes into matching: where it comes from, the problem that is read from it, and notes on what it lacks."""
+"""What goes into matching: where it comes from, the problem that is read from it without purged accounts, and notes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,26 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from kedge import ingest
-from kedge.config import Config, ReadConfig
+from kedge.config import Config
 from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import with_vectors
-from kedge.linalg import canonical
+from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
 from kedge.probability import count_folds
-from kedge.types import Hypergraph, IntArray, KedgeError, Network, Problem
+from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem
 
 _USUAL: Final = 3  # refinements after which few matches are new
 _FEWEST_EDGES: Final = 10  # edges among anchors; from fewer the two rates are mostly what was assumed
+
+_FORGOTTEN: Final = "[forgotten {}]"  # the name of an account that was purged
+Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the right network
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
         if source is None:
             return None
         progress.stage(f"reading the {side} hypergraph")
-        return own_hypergraph(source, network, config.read, network.n - read.n)
+        return ingest.read_hypergraph(source, network, config.read, network.n - read.n)
 
     hypergraphs = (
         own("left", inputs.hypergraphs[0], problem.left, left),
@@ -102,21 +107,60 @@ def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progre
     return test
 
 
-def own_hypergraph(source: Any, network: Network, config: ReadConfig, isolated: int = 0) -> Hypergraph:
-    """A hypergraph of this network: a path or frame of account, hyperedge and p, or a matrix with a row per account.
+def forget_accounts(problem: Problem, forgotten: Forgotten) -> Problem:
+    """The problem without these accounts' edges, names, anchors, rejected pairs and memberships.
 
-    The last `isolated` accounts are known from anchors alone: a matrix has no rows for them.
+    They keep their numbers, so that everything else still fits together.
     """
-    centres = None
-    if isinstance(source, Hypergraph):
-        source, centres = source.H, source.centres
-    if not (hasattr(source, "tocsr") or type(source).__module__ == "numpy"):
-        return ingest.read_hypergraph(source, network, config)
-    from kedge.hypergraph import accept
+    return replace(
+        problem,
+        left=_blanked(problem.left, forgotten[0]),
+        right=_blanked(problem.right, forgotten[1]),
+        anchors=without_pairs(problem.anchors, forgotten),
+        rejected=without_pairs(problem.rejected, forgotten),
+        hypergraphs=(
+            _after_leaving(problem.hypergraphs[0], forgotten[0]),
+            _after_leaving(problem.hypergraphs[1], forgotten[1]),
+        ),
+    )
 
-    H = accept(source, network.n - isolated).H
-    longer = np.append(H.indptr, np.full(isolated, H.nnz, H.indptr.dtype))
-    return Hypergraph(csr_array((H.data, H.indices, longer), shape=(network.n, H.shape[1])), centres)
+
+def _after_leaving(hypergraph: Hypergraph | None, accounts: IntArray) -> Hypergraph | None:
+    """The hypergraph after these accounts have left all its hyperedges."""
+    if hypergraph is None:
+        return None
+    return Hypergraph(without_entries(hypergraph.H, accounts, np.empty(0, np.int64)), hypergraph.centres)
+
+
+def _blanked(network: Network, accounts: IntArray) -> Network:
+    if len(accounts) == 0:
+        return network
+    adjacency = without_entries(network.adjacency, accounts, accounts)
+    mask = np.zeros(network.n, bool)
+    mask[accounts] = True
+    names = pa.array([_placeholder(network, int(account)) for account in np.flatnonzero(mask)], pa.large_string())
+    return Network(adjacency, pc.replace_with_mask(network.ids.cast(pa.large_string()), pa.array(mask), names))
+
+
+def _placeholder(network: Network, account: int) -> str:
+    """A name for a forgotten account that no other account has."""
+    name = _FORGOTTEN.format(account)
+    while network.find([name])[0] not in (-1, account):
+        name += "'"
+    return name
+
+
+def without_pairs(pairs: IntArray, forgotten: Forgotten) -> IntArray:
+    """The pairs [m, 2] in which none of these accounts stands."""
+    return pairs[~(np.isin(pairs[:, 0], forgotten[0]) | np.isin(pairs[:, 1], forgotten[1]))]
+
+
+def is_forgotten(network: Network) -> BoolArray:
+    """Which accounts have a name without meaning in place of their own, [n]."""
+    mask = np.zeros(network.n, bool)
+    for account in np.flatnonzero(network.degrees == 0).tolist():
+        mask[account] = network.name(account).rstrip("'") == _FORGOTTEN.format(account)
+    return mask
 
 
 def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:

@@ -8,11 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from kedge import store
-from kedge.answers import learn
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
-from kedge.pipeline.forget import forget_accounts
-from kedge.pipeline.inputs import Inputs, cost_note, read_problem, read_test, refuse_pipes
+from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import MemoryRun, Outcome, solve
 from kedge.report import build_report
@@ -137,6 +135,8 @@ def _with_decisions(
     resolved = None if state is None else state.resolved()
     if state is None or not resolved:
         return problem, {"confirmed": 0, "rejected": 0}
+    from kedge.answers.learn import learn
+
     size = (directory / store.DECISIONS_FILE).stat().st_size
     # Count and head: a log that loses these rows later is refused.
     record = {"count": len(state.entries), "head": state.entries[-1].hash}

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from kedge import store
 from kedge.linalg import without_entries
-from kedge.pipeline.forget import Forgotten, forget_accounts, without_pairs
+from kedge.pipeline.inputs import Forgotten, forget_accounts, without_pairs
 from kedge.pipeline.match import write_report
+from kedge.store.decisions import DecisionLog
 from kedge.types import KedgeError, Problem
 
 _SIDES: Final = ("left", "right")
@@ -63,9 +64,7 @@ def purge(directory: Path, name: str, side: str | None = None) -> Purged:
             remedy = "run its `kedge match` command again, or remove the directory"
             raise KedgeError("the run is not finished", file=directory, remedy=remedy)
         problem = store.load_problem(run)
-        log = (
-            store.DecisionLog(directory / store.DECISIONS_FILE) if (directory / store.DECISIONS_FILE).exists() else None
-        )
+        log = DecisionLog(directory / store.DECISIONS_FILE) if (directory / store.DECISIONS_FILE).exists() else None
         try:
             target = _find(name, side, problem, log, directory)
             rows = [] if log is None else log.about(target.side, name)
@@ -104,7 +103,7 @@ def _user() -> str:
         return f"user {os.getuid()}" if hasattr(os, "getuid") else "unknown user"
 
 
-def _find(name: str, side: str | None, problem: Problem, log: store.DecisionLog | None, directory: Path) -> _Target:
+def _find(name: str, side: str | None, problem: Problem, log: DecisionLog | None, directory: Path) -> _Target:
     accounts = [int(network.find([name])[0]) for network in (problem.left, problem.right)]
     rows = [] if log is None else [entry for entry in log.state.entries if not entry.forgotten]
     known = [accounts[i] >= 0 or any(entry.pair[i] == name for entry in rows) for i in (0, 1)]

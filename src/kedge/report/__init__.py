@@ -3,5 +3,3 @@
 from kedge.report.blocks import Figure
 from kedge.report.page import build_report, report_figures
 from kedge.report.standalone import standalone_size, standalone_svg, waterfall_svg
-
-__all__ = ["Figure", "build_report", "report_figures", "standalone_size", "standalone_svg", "waterfall_svg"]

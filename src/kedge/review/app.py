@@ -19,7 +19,7 @@ from kedge.review.handlers import Contradicted, Review
 from kedge.review.openapi import ENDPOINTS
 from kedge.review.queue import ReviewQueue
 from kedge.review.responses import Error
-from kedge.store import Conflict, DecisionLog, UnsavedError
+from kedge.store.decisions import Conflict, DecisionLog, UnsavedError
 
 PAGES: Final = ("/", "/queue", "/history", "/progress")
 

@@ -10,8 +10,9 @@ import numpy as np
 from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.evidence import Evidence
+from kedge.pipeline.explain import load_evidence
 from kedge.review.order import information_order
-from kedge.store import DECIDED, load_decided, load_evidence, load_mixture, open_finished, read_manifest
+from kedge.store import DECIDED, load_decided, load_mixture, open_finished, read_manifest
 from kedge.types import FloatArray, IntArray, Matches, Problem
 
 

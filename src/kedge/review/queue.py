@@ -13,7 +13,7 @@ from kedge.review.data import ReviewData
 from kedge.review.progress import Reviewed, agreements, reviewer_counts, towards_target
 from kedge.review.requests import Filters
 from kedge.review.responses import Progress, Warning
-from kedge.store import DecisionLog
+from kedge.store.decisions import DecisionLog
 from kedge.types import DECISIONS, BoolArray, IntArray
 
 _VERDICTS: Final[tuple[str | None, ...]] = (None, *VERDICTS, "disputed")

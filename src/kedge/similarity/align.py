@@ -1,34 +1,99 @@
 """Phase 2 and the pair network of every embedding method, in one place so that comparisons are fair.
 
-Vectors of two networks become an alignment in three steps: the right ones are projected into the space of the left ones
-by the anchors (Eq. 11, or a method's own map); vector similarity and a pair network (section 2.6) are fitted on
-validation anchors, which the map was not fitted on; the nearest accounts become candidates, ordered by `pairing.score`:
-by their cosines, or by the log-odds of a model, if further validation anchors gain by it. The network stays in the
-alignment: it gives the log-odds of any pair.
+Vectors of two networks become an alignment in three steps: the right ones are projected into the space of the left
+ones by the anchors (Eq. 11, solved in closed form instead of trained, or a method's own map); vector similarity and a
+pair network (section 2.6) are fitted on validation anchors, which the map was not fitted on; the nearest accounts
+become candidates, ordered by `pairing.score`: by their cosines, or by the log-odds of a model, if further validation
+anchors gain by it. The network stays in the alignment: it gives the log-odds of any pair.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
-from kedge.linalg import gains, rank_in_rows, unit_rows
-from kedge.reconcile import choose_ridge, project_onto
+from kedge.linalg import VectorAlignment, gains, rank_in_rows, unit_rows
 from kedge.similarity.candidates import free_candidates
 from kedge.similarity.likelihood import ValidationFold, fit_similarity, local_scales
-from kedge.similarity.pair_network import train_pair_network
-from kedge.types import FloatArray, IntArray, Problem
+from kedge.types import FloatArray, IntArray, KedgeError, Problem, as_pairs
 
+RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0)  # validation anchors choose among them
+_FEWEST = 10  # with fewer anchors none are split off for validation, and the ridge is 1; unmeasured
 _FEWEST_VALIDATION = 10  # fewer cannot separate two orders; unmeasured
 FOLDS = 5  # as many as usual; unmeasured
 _MOST_PAIRS = 2_000  # of all folds together: more do not change what is learnt; unmeasured
+
+
+@dataclass(frozen=True)
+class Projection:
+    """γ(x) = x Γ + b of Eq. 11, with Γ [d_2, d_1] and b [d_1]."""
+
+    Gamma: FloatArray
+    bias: FloatArray
+
+    def __call__(self, X: FloatArray) -> FloatArray:
+        """Vectors of the second network in the first one's space."""
+        return np.asarray(X @ self.Gamma + self.bias)
+
+
+def project(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float = 1.0) -> Projection:
+    """argmin_{Γ,b} Σ_(v,u) |X1[v] - γ(X2[u])|² + ridge |Γ|² (Eq. 11), in closed form.
+
+    b is free of the ridge, so both sides are centred first. The dual form is solved where anchors are fewer than
+    dimensions.
+    """
+    pairs = as_pairs(anchors)
+    if len(pairs) == 0:
+        raise KedgeError("no anchors to project by", remedy="give at least one known pair")
+    if ridge <= 0:
+        raise KedgeError(f"ridge = {ridge} is not above 0")
+    target = X1[pairs[:, 0]].astype(np.float64)
+    source = X2[pairs[:, 1]].astype(np.float64)
+    middle_1, middle_2 = target.mean(axis=0), source.mean(axis=0)
+    Y, X = target - middle_1, source - middle_2
+    if len(pairs) < X.shape[1]:
+        Gamma = X.T @ np.linalg.solve(X @ X.T + ridge * np.eye(len(X)), Y)
+    else:
+        Gamma = np.linalg.solve(X.T @ X + ridge * np.eye(X.shape[1]), X.T @ Y)
+    return Projection(Gamma.astype(np.float32), (middle_1 - middle_2 @ Gamma).astype(np.float32))
+
+
+def project_onto(X1: FloatArray, X2: FloatArray, anchors: IntArray, ridge: float) -> FloatArray:
+    """X2 in the space of X1 (Eq. 11); an account whose vector is 0 stays at 0 instead of moving to the bias."""
+    moved = project(X1, X2, anchors, ridge)(X2)
+    moved[~X2.any(axis=1)] = 0.0
+    return moved
+
+
+def choose_ridge(X1: FloatArray, X2: FloatArray, anchors: IntArray, rng: np.random.Generator) -> float:
+    """The ridge of `RIDGES` whose projection best ranks the partners of a fifth of the anchors, fitted on the others.
+
+    The mean reciprocal rank among the partners of these validation anchors, by cosine; ties take the stronger ridge.
+    """
+    pairs = as_pairs(anchors)
+    if len(pairs) < _FEWEST:
+        return 1.0
+    order = rng.permutation(len(pairs))
+    validation, known = pairs[order[: len(pairs) // 5]], pairs[order[len(pairs) // 5 :]]
+    right = unit_rows(X1[validation[:, 0]].astype(np.float32))
+    best = (-1.0, 1.0)
+    for ridge in RIDGES:
+        moved = unit_rows(project(X1, X2, known, ridge)(X2[validation[:, 1]]).astype(np.float32))
+        scores = moved @ right.T
+        best = max(best, (float((1 / rank_in_rows(scores, np.diag(scores))).mean()), ridge))
+    return best[1]
+
+
+def project_by(left: FloatArray, right: FloatArray, known: IntArray, seed: int) -> tuple[VectorAlignment, float]:
+    """Both vectors in the left ones' space (Eq. 11), without candidates or a pair network, and the ridge chosen."""
+    ridge = choose_ridge(left, right, known, np.random.default_rng(seed))
+    return VectorAlignment(left, project_onto(left, right, known, ridge)), ridge
 
 
 def project_folds(
@@ -98,8 +163,7 @@ def align_vectors(
 
     The ridge is chosen on validation anchors, which `seed` draws.
     """
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
-    projected = VectorAlignment(left, project_onto(left, right, problem.anchors, ridge))
+    projected, ridge = project_by(left, right, problem.anchors, seed)
 
     def folds() -> Iterator[ValidationFold]:
         if len(problem.anchors) < FOLDS:
@@ -107,12 +171,6 @@ def align_vectors(
         return project_folds(left, right, problem.anchors, ridge, np.random.default_rng(seed))
 
     return _ranked(problem, projected, config, folds, seed)
-
-
-def project_vectors(problem: Problem, left: FloatArray, right: FloatArray, seed: int) -> VectorAlignment:
-    """The cosines behind `align_vectors`, without candidates and without a pair network."""
-    ridge = choose_ridge(left, right, problem.anchors, np.random.default_rng(seed))
-    return VectorAlignment(left, project_onto(left, right, problem.anchors, ridge))
 
 
 def align_mapped(
@@ -157,6 +215,8 @@ def _ranked(
         similarity = fit_similarity(others, problem.anchors, scales, np.random.default_rng(seed))
         if similarity is not None:
             models["similarity"] = similarity.log_odds
+    from kedge.similarity.pair_network import train_pair_network
+
     network = train_pair_network(folds(), config, seed)
     if network.trained:
         models["network"] = network.log_odds

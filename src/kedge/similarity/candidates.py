@@ -15,8 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from kedge.alignment import VectorAlignment
-from kedge.linalg import unit_rows
+from kedge.linalg import VectorAlignment, unit_rows
 from kedge.types import FloatArray, IntArray, Problem, pair_keys
 
 EXACT_UP_TO: Final = 50_000  # accounts on a side; unmeasured

@@ -21,7 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.alignment import VectorAlignment
+from kedge.linalg import VectorAlignment
 from kedge.similarity.candidates import nearest
 from kedge.types import FloatArray, IntArray
 

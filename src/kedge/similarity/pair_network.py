@@ -21,10 +21,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.alignment import VectorAlignment
 from kedge.config import PairingConfig
 from kedge.context import one_thread
-from kedge.linalg import unit_rows
+from kedge.linalg import VectorAlignment, unit_rows
 from kedge.similarity.likelihood import ValidationFold
 from kedge.types import FloatArray, IntArray, Side, as_pairs
 

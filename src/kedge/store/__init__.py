@@ -1,4 +1,7 @@
-"""The run directory and every other file that kedge writes."""
+"""The run directory and every other file that kedge writes.
+
+`decisions`, the log of the reviewers, is reached directly: a first match has none.
+"""
 
 from kedge.store.artefacts import Artefacts, open_artefacts
 from kedge.store.atomic import (
@@ -16,7 +19,6 @@ from kedge.store.contents import (
     held_out_table,
     load_contents,
     load_decided,
-    load_evidence,
     load_held_out,
     load_mixture,
     load_problem,
@@ -25,9 +27,7 @@ from kedge.store.contents import (
     open_vectors,
     run_config,
 )
-from kedge.store.decision_head import Head
-from kedge.store.decision_record import open_decisions, read_decisions, record_decisions
-from kedge.store.decisions import DECISIONS_FILE, Conflict, DecisionLog, UnsavedError
+from kedge.store.decision_head import Head, open_decisions, read_decisions, record_decisions
 from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
 from kedge.store.journal import Draft
 from kedge.store.layout import (
@@ -35,6 +35,7 @@ from kedge.store.layout import (
     CALIBRATION,
     CONFIG,
     DECIDED,
+    DECISIONS_FILE,
     EMBEDDINGS,
     EVALUATION,
     HELD_OUT,
@@ -59,85 +60,3 @@ from kedge.store.purged import PURGED_FILE, purged_accounts, record_purged
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Run, hold_run, open_run, resume_run
 from kedge.store.sealed import seal
-
-__all__ = [
-    "ALIGNMENT",
-    "ANCHORS",
-    "ARRAYS",
-    "CALIBRATION",
-    "CONFIG",
-    "DECIDED",
-    "DECISIONS_FILE",
-    "EMBEDDINGS",
-    "EVALUATION",
-    "HELD_OUT",
-    "HYPERGRAPHS",
-    "JSON",
-    "MANIFEST",
-    "MATCHES",
-    "METRICS",
-    "NETWORK",
-    "NETWORKS",
-    "PARTS",
-    "PRIOR",
-    "PURGED_FILE",
-    "REPORT",
-    "SCORES",
-    "SETTINGS",
-    "SPARSE",
-    "STAGES",
-    "SUPPORT",
-    "TABLE",
-    "TEMPORARY",
-    "TEXT",
-    "TRAINING",
-    "Artefacts",
-    "Conflict",
-    "Contents",
-    "DecisionLog",
-    "DiskCache",
-    "Draft",
-    "Format",
-    "Head",
-    "Identity",
-    "Run",
-    "Scored",
-    "Stage",
-    "UnsavedError",
-    "dump_json",
-    "fingerprint",
-    "from_plain",
-    "hash_file",
-    "held_out_table",
-    "hold_run",
-    "load_column",
-    "load_contents",
-    "load_decided",
-    "load_evidence",
-    "load_held_out",
-    "load_mixture",
-    "load_problem",
-    "load_scored",
-    "lock_run",
-    "open_artefacts",
-    "open_decisions",
-    "open_finished",
-    "open_run",
-    "open_vectors",
-    "purged_accounts",
-    "read_decisions",
-    "read_manifest",
-    "record_decisions",
-    "record_purged",
-    "refuse_directory",
-    "refuse_overwrite",
-    "remove_leftovers",
-    "resume_run",
-    "reviewing",
-    "run_config",
-    "seal",
-    "to_plain",
-    "translate_disk_errors",
-    "write_atomically",
-    "write_manifest",
-]

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from kedge.config import Config
-from kedge.evidence import Evidence, recall
-from kedge.probability import Calibrator
 from kedge.store.artefacts import Artefacts, open_artefacts
 from kedge.store.cache import DiskCache
 from kedge.store.formats import JSON, TABLE, load_column
@@ -28,14 +26,15 @@ from kedge.store.layout import (
     METRICS,
     NETWORKS,
     PARTS,
-    PRIOR,
     SCORES,
     SETTINGS,
-    SUPPORT,
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
 from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem
+
+if TYPE_CHECKING:
+    from kedge.probability import Calibrator  # it loads scipy.stats
 
 
 def open_finished(directory: Path, *more: str) -> Artefacts:
@@ -167,14 +166,6 @@ def held_out_table(pairs: IntArray, problem: Problem) -> pa.Table:
     """The same pairs by the users' ids."""
     sides = zip(("left", "right"), (problem.left, problem.right), pairs.T, strict=True)
     return pa.table({side: network.ids.take(pa.array(at, mask=at < 0)) for side, network, at in sides})
-
-
-def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
-    """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
-    if not artefacts.has(SUPPORT.file):
-        return None
-    prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
-    return recall(problem, artefacts.load(SUPPORT), prior)
 
 
 def load_mixture(artefacts: Artefacts) -> tuple[float, ...]:

@@ -25,7 +25,6 @@ from kedge.store.decision_head import RESTORE, START, Head, hash_at, head_file, 
 from kedge.store.decision_rows import COLUMNS, read_new_rows
 from kedge.store.decision_table import VERSION, check_table, create_table, erase_words, mark_current, version_of
 
-DECISIONS_FILE: Final = "decisions.sqlite"
 _BUSY_SECONDS: Final = 10.0
 
 

@@ -14,10 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.config import Config, stored_config
-from kedge.probability import Calibrator
-from kedge.similarity import PairNetwork
+from kedge.linalg import SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.store.records import from_plain, to_plain
 from kedge.store.renamed import rename_arrays, rename_calibration
 from kedge.types import Alignment, Network
@@ -135,12 +133,19 @@ def _load_alignment(file: BinaryIO) -> Alignment:
     if "left" not in held:
         return SparseAlignment.of(held)
     learnt = {name.removeprefix("network_"): part for name, part in held.items() if name.startswith("network_")}
-    return VectorAlignment.of(held, PairNetwork.of(learnt) if learnt else None)
+    if not learnt:
+        return VectorAlignment.of(held, None)
+    from kedge.similarity.pair_network import PairNetwork  # few runs have one
+
+    return VectorAlignment.of(held, PairNetwork.of(learnt))
+
+
+def _load_calibrator(file: BinaryIO) -> Any:
+    from kedge.probability import Calibrator  # it loads scipy.stats
+
+    return from_plain(Calibrator, rename_calibration(JSON.load(file)))
 
 
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
-CALIBRATOR: Format[Calibrator] = Format(
-    lambda value, file: JSON.dump(to_plain(value), file),
-    lambda file: from_plain(Calibrator, rename_calibration(JSON.load(file))),
-)
+CALIBRATOR: Format[Any] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_calibrator)

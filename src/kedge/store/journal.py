@@ -16,9 +16,8 @@ from typing import Any, Final, TypeVar
 
 from kedge.errors import KedgeError
 from kedge.store.atomic import open_regular, sync_directory, translate_disk_errors, write_atomically
-from kedge.store.decisions import DECISIONS_FILE, DecisionLog
 from kedge.store.formats import JSON, Format
-from kedge.store.layout import EMBEDDINGS, MANIFEST
+from kedge.store.layout import DECISIONS_FILE, EMBEDDINGS, MANIFEST
 from kedge.store.locking import lock_run, reviewing
 from kedge.store.sealed import is_sealed, seal
 
@@ -108,6 +107,8 @@ def complete_purge(directory: Path) -> None:
         with contextlib.suppress(OSError):
             (directory / EMBEDDINGS).rmdir()
         if changes["rows"]:
+            from kedge.store.decisions import DecisionLog
+
             log = DecisionLog(directory / DECISIONS_FILE)
             try:
                 log.erase(changes["rows"], by=changes["by"])

@@ -20,6 +20,7 @@ METRICS: Final = "metrics.json"
 EVALUATION: Final = "evaluation.json"
 HELD_OUT: Final = "networks/held_out.parquet"  # ids of the pairs that metrics are measured on; null: in no edge
 REPORT: Final = "report.html"
+DECISIONS_FILE: Final = "decisions.sqlite"  # the log of the reviewers
 EMBEDDINGS: Final = "embeddings"  # vectors, one file for each part or network, named by their content
 
 

@@ -14,12 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from kedge.errors import KedgeError
 from kedge.store.atomic import open_regular
 from kedge.store.formats import JSON, TEXT
 from kedge.store.journal import Draft
 from kedge.store.sealed import is_sealed, seal
-from kedge.types import IntArray, Network, Problem
+from kedge.types import IntArray, KedgeError, Network, Problem
 
 PURGED_FILE: Final = "purged.json"
 KEY_FILE: Final = "purged.key"

@@ -19,11 +19,11 @@ from kedge.errors import KedgeError
 from kedge.store.artefacts import Artefacts
 from kedge.store.atomic import TEMPORARY, open_regular, remove_leftovers, translate_disk_errors, write_atomically
 from kedge.store.cache import DiskCache
-from kedge.store.decisions import DECISIONS_FILE
 from kedge.store.formats import JSON, Format
 from kedge.store.journal import JOURNALS, finish_locked, remove_draft, remove_inside
 from kedge.store.layout import (
     DECIDED,
+    DECISIONS_FILE,
     EMBEDDINGS,
     EVALUATION,
     HELD_OUT,

@@ -6,5 +6,3 @@ Pure functions of their arguments and a seed: the same seed gives the same bytes
 from kedge.synth.pair import Planted, anchor_table, edge_table, split
 from kedge.synth.sampling import expected_shares, subnetworks
 from kedge.synth.social import planted
-
-__all__ = ["Planted", "anchor_table", "edge_table", "expected_shares", "planted", "split", "subnetworks"]

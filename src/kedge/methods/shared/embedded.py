@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.alignment import VectorAlignment
 from kedge.config import Config
 from kedge.context import CacheEntry, RunContext, digest, get_or_make, spawn_seeds
 from kedge.embedding.network import sources, train_for_matching
 from kedge.embedding.plan import Source
+from kedge.linalg import VectorAlignment
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Problem
 

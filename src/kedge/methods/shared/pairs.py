@@ -15,8 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment
-from kedge.linalg import row_index, top_of_rows
+from kedge.linalg import SparseAlignment, row_index, top_of_rows
 from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 
 _BLOCK_TERMS = 1 << 23  # terms of a product that one block of rows may hold at once (about 100 MB)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.linalg import count_above, entries_at, row_index, top_of_rows, unit_rows, without_entries
+from kedge.linalg.sparse import count_above, entries_at, row_index, top_of_rows, unit_rows, without_entries
 from kedge.types import FloatArray, IntArray, Side, Support, as_pairs
 
 _BLOCK_CELLS = 1 << 24  # dense scores are made in blocks of this many cells (64 MB of float32)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from kedge.alignment import SparseAlignment, VectorAlignment
 from kedge.evaluation.metrics import ranks
+from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.linalg.sparse import top_of_rows
 
 
