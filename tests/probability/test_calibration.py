@@ -79,10 +79,12 @@ def test_accounts_whose_partner_is_removed_score_like_those_without_counterpart(
     """Not lower: their rivals remain."""
     problem, method, test = planted(5, n=3000, share=0.5, anchors=600, strength=4)
     (observed, validation), *_ = hold_outs(problem, 0.2, 0)
-    pairs = shortlist(observed, method(observed), 10)
     calibrator = calibrate(problem, method, Config())
+    side = int(calibrator.is_mirrored(problem))
+    fold = Fold(observed, method(observed), validation).in_one_order()
+    pairs, validation = shortlist(fold.problem, fold.alignment, 10), fold.validation
     x, alone = (best_logits(calibrator._logits(one), one) for one in (pairs, pairs.without(validation)))
-    everyone = np.setdiff1d(np.arange(problem.left.n), np.concatenate([problem.anchors[:, 0], test[:, 0]]))
+    everyone = np.setdiff1d(np.arange(pairs.n_left), np.concatenate([problem.anchors[:, side], test[:, side]]))
     with_partner, unpaired, without = x[validation[:, 0]], alone[validation[:, 0]], x[everyone]
     assert np.median(unpaired) == pytest.approx(np.median(without), abs=0.2 * with_partner.std())
     assert np.median(with_partner) > np.median(unpaired) + 0.5 * with_partner.std()

@@ -35,7 +35,7 @@ from kedge.probability.model import (
     probabilities,
 )
 from kedge.probability.pair_rule import PairRule, fit_pair_rule
-from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)  # in spreads of the scores; validation anchors choose
 _ENOUGH: Final = 1200  # validation anchors at which another fold no longer pays; unmeasured
@@ -119,7 +119,7 @@ class Calibrator:
     def predicts_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
         if self.is_mirrored(problem):
-            return self.rule.predicts_link(problem.mirrored(), alignment.mirrored(), pairs[:, ::-1])
+            return self.rule.predicts_link(problem.mirrored(), alignment.mirrored(), as_pairs(pairs)[:, ::-1])
         return self.rule.predicts_link(problem, alignment, pairs)
 
 
