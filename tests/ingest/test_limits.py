@@ -139,3 +139,21 @@ def test_numbers_that_do_not_fit_are_refused_not_wrapped() -> None:
     assert narrow(np.array([0, 2**31 - 1])).dtype == np.int32
     with pytest.raises(KedgeError, match="2,147,483,648 is too large to count with"):
         narrow(np.array([2**31]))
+
+
+def test_a_flipped_bit_in_the_metadata_of_parquet_does_not_end_the_process(tmp_path: Path) -> None:
+    """Arrow aborts where it is asked for a column whose repetition levels are damaged (the schema at the beginning)."""
+    path = tmp_path / "edges.parquet"
+    pq.write_table(pa.table({"a": ["ann", "bob"] * 20, "b": ["bob", "cy"] * 20}), path)
+    whole = path.read_bytes()
+    start = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    refused = 0
+    for bit in range(8 * 48):
+        damaged = bytearray(whole)
+        damaged[start + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(damaged)
+        try:
+            read_network(path)
+        except KedgeError:
+            refused += 1
+    assert refused > 100
