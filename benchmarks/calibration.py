@@ -34,7 +34,7 @@ def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, f
     decided = decisions(matches.partners("match"), test)
     true, false = balanced_pairs(test, problem.right.n, problem.anchors, np.random.default_rng(seed))
     said = [calibrator.predicts_link(problem, alignment, pairs) for pairs in (true, false)]
-    threshold = choose_threshold(calibrator, matches.probability[matches.assigned], made.config)
+    threshold = choose_threshold(matches.probability[matches.assigned], made.config)
     for note in calibrator.notes:
         print(f"# {name} {split}: {note}")
     return {
@@ -43,7 +43,7 @@ def measure(name: str, method: str, seed: int, asked: str | None) -> dict[str, f
         "said": float(given.mean()),
         "ECE": calibration_error(given, right),
         "all": calibration_error(matches.probability[best], (partner[matches.left] == matches.right)[best]),
-        "share": calibrator.counterpart.share,
+        "share": float(matches.counterpart[best].mean()),
         "threshold": threshold,
         "matches": len(matches.partners("match")),
         "precision": decided["precision"],

@@ -90,7 +90,9 @@ def main() -> None:
         called, truth = matches.partners("match"), dict(test.tolist())
         right = sum(truth.get(u) == v for u, v in called.items())
         said = matches.probability[matches.assigned & (matches.decision == 2)]
-        shares.append((len(test) / (problem.left.n - len(problem.anchors)), calibrator.counterpart.share))
+        shares.append(
+            (len(test) / (problem.left.n - len(problem.anchors)), float(matches.counterpart[matches.rank == 1].mean()))
+        )
         touching = decisions(called, test)["precision"]
         if len(called) >= FEW:
             rows.append((float(said.mean()), right / len(called), touching or 0.0, right / len(test)))

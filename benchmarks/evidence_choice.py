@@ -24,7 +24,6 @@ from kedge.evidence import model, ranking
 from kedge.evidence import propagate as rounds
 from kedge.evidence.propagate import propagate
 from kedge.linalg import SparseAlignment
-from kedge.probability.calibration import hold_outs
 from kedge.synth import planted
 from kedge.types import IntArray, Problem
 
@@ -61,7 +60,7 @@ def constant(module: ModuleType, name: str, value: Any) -> Iterator[None]:
 def problems(pairs: list[str], nodes: int) -> Iterator[tuple[str, list[tuple[Problem, IntArray]]]]:
     """Each problem by name, as what may be seen and what is asked."""
     for name in pairs:
-        yield name, hold_outs(load(name)[1], 1 / 3, seed=7, folds=3)
+        yield name, list(load(name)[1].folds(3, seed=7))
     for overlap, known in PLANTED if nodes else ():
         pair = planted(nodes, nodes, int(0.7 * nodes), 5 * nodes, 5 * nodes, overlap, seed=11)
         order = np.random.default_rng(11).permutation(len(pair.anchors))

@@ -124,26 +124,26 @@ def test_all_accounts_known_leaves_nothing_to_decide() -> None:
 
 
 def test_threshold_falls_back_to_the_precision_where_none_reaches_it() -> None:
-    problem, method, _ = planted(2, n=600, anchors=200, strength=0.5)
-    calibrator = calibrate(problem, method, Config())
-    assert choose_threshold(calibrator, np.array([0.2, 0.3]), Config()) == 0.9
+    assert choose_threshold(np.array([0.2, 0.3]), Config()) == 0.9
+    assert choose_threshold(np.array([]), with_decide(precision=0.8)) == 0.8
 
 
-def test_few_validation_anchors_give_the_precision_asked_for_too(decided: Any) -> None:
-    """Probabilities 0.05 too high, 100 of them to see it by: the lowest good threshold is often a lucky one."""
-    rng = np.random.default_rng(0)
-    true_precision: dict[float, list[float]] = {0.5: [], 0.95: []}
-    everyone = rng.beta(2, 1, 20_000)
-    of_everyone = rng.random(20_000) < everyone - 0.05
-    for _ in range(200):
-        predicted = rng.beta(2, 1, 100)
-        calibrator = replace(decided[2], predicted=predicted, correct=rng.random(100) < predicted - 0.05)
-        for confidence, found in true_precision.items():
-            t = choose_threshold(calibrator, everyone, with_decide(confidence=confidence))
-            found.append(of_everyone[everyone >= t].mean())
-    kept = {confidence: np.mean(np.array(found) >= 0.89) for confidence, found in true_precision.items()}
-    assert kept[0.95] > 0.85
-    assert kept[0.5] < kept[0.95] - 0.2
+def test_the_threshold_is_the_lowest_from_which_the_mean_probability_is_the_precision() -> None:
+    assigned = np.random.default_rng(0).random(5000)
+    t = choose_threshold(assigned, Config())
+    assert assigned[assigned >= t].mean() >= 0.9 > assigned[assigned >= t - 0.01].mean()
+    assert choose_threshold(assigned, with_decide(precision=0.7, floor=0.55)) == 0.55
+    assert choose_threshold(assigned, with_decide(threshold=0.3)) == 0.3
+
+
+def test_a_share_of_counterparts_that_the_user_gives_moves_the_decisions(decided: Any) -> None:
+    problem, alignment, calibrator, _, _ = decided
+    counts = [
+        len(decide(problem, alignment, calibrator, with_decide(counterparts=share)).partners("match"))
+        for share in ("0", "0.3", "0.3-0.7", "1")
+    ]
+    assert counts == sorted(counts)
+    assert counts[0] == 0 < counts[-1]
 
 
 def test_thresholds_report_precision_and_recall(decided: Any) -> None:

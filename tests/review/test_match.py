@@ -16,7 +16,7 @@ from tampering import update
 
 from kedge.answers.learn import learn
 from kedge.pipeline import load_outcome
-from kedge.probability.calibration import hold_outs
+from kedge.probability.folds import draw_folds
 from kedge.store import DECISIONS_FILE, load_decided, open_finished
 from kedge.store.decisions import DecisionLog
 from kedge.types import Network, Problem
@@ -184,9 +184,8 @@ def test_what_the_user_gave_wins_over_decisions_against_it(tmp_path: Path) -> No
 
 def test_confirmed_pairs_are_never_held_out() -> None:
     anchors = [(i, i) for i in range(6)]
-    drawn = hold_outs(small(anchors), 0.5, seed=0, folds=2, given=4)
+    drawn = draw_folds(small(anchors), 0.5, 2, given=4)
     assert len(drawn) == 2
-    for problem, hidden in drawn:
-        assert set(hidden[:, 0].tolist()) < {0, 1, 2, 3}
-        assert {4, 5} < set(problem.anchors[:, 0].tolist())
-        assert len(problem.anchors) + len(hidden) == 6
+    for rows, role in drawn:
+        assert set(rows.tolist()) < {0, 1, 2, 3}
+        assert len(role) == len(rows) == 2

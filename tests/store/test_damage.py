@@ -91,7 +91,7 @@ def test_the_same_match_computes_again_what_is_damaged_vectors_included(whole: P
 
 def test_a_format_number_that_was_damaged_is_no_way_around_the_checksum(run: Path) -> None:
     path = run / "manifest.json"
-    path.write_text(path.read_text().replace('"format": 6', '"format": 4'))
+    path.write_text(path.read_text().replace(f'"format": {FORMAT}', '"format": 4'))
     assert "manifest is damaged" in kedge("explain", run, *NAMES, code=2).stderr
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,8 @@ from scipy.sparse import csr_array
 
 from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.probability.calibration import fit_folds
+from kedge.probability.candidates import Scale
+from kedge.probability.earlier import EarlierCalibrator, EarlierCounterpart
 from kedge.similarity.pair_network import PairNetwork
 from kedge.store import load_contents
 from kedge.store.formats import ALIGNMENT, CALIBRATOR
@@ -51,8 +52,12 @@ def test_a_pair_network_of_an_older_run_is_read(tmp_path: Path) -> None:
 
 
 def test_the_calibration_of_an_older_run_is_read(tmp_path: Path) -> None:
-    written = replace(
-        fit_folds([]),
+    written = EarlierCalibrator(
+        Scale(0.0, 1.0, 0.0),
+        np.zeros(7),
+        EarlierCounterpart(np.zeros(1), np.ones(1), 1.0, 1.0),
+        fit_folds([]).rule,
+        validated=5,
         predicted=np.array([0.2, 0.9]),
         predicted_given_counterpart=np.array([0.3, 0.95]),
         correct=np.array([False, True]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,7 @@ import pyarrow as pa
 from kedge.config import Config
 from kedge.decide.decisions import choose_threshold, threshold_grid
 from kedge.evaluation.breakdowns import breakdown
-from kedge.probability.calibration import Calibrator
-from kedge.probability.candidates import Scale
-from kedge.probability.model import Counterpart
-from kedge.probability.pair_rule import PairRule
+from kedge.probability.calibration import fit_folds
 from kedge.store import ARRAYS, JSON, NETWORK, TABLE, Contents, hash_file, to_plain, write_manifest
 from kedge.store.manifest import FORMAT
 from kedge.types import Matches, Network, Problem
@@ -80,18 +78,16 @@ def make_contents(
     partner = np.where(rng.random(len(free)) < p, free, np.roll(free, 1))
     config = Config.model_validate({"decide": {"threshold": 0.6}} if settings is None else settings)
     predicted = rng.beta(4, 2, held_out)
-    calibrator = Calibrator(
-        scale=Scale(0.0, 1.0, -1.0),
-        theta=np.zeros(3),
-        counterpart=Counterpart(np.zeros(1), np.ones(1), 1.0, 1.0),
-        rule=PairRule(np.zeros(2), 0.0, 0.0, 1.0),
+    calibrator = replace(
+        fit_folds([]),
         validated=held_out + held_out // 20,
         predicted=predicted,
         predicted_given_counterpart=predicted,
         correct=rng.random(held_out) < predicted,
         without_candidates=held_out // 20,
+        notes=(),
     )
-    threshold = choose_threshold(calibrator, p, config)
+    threshold = choose_threshold(p, config)
     decided = np.where(p >= threshold, 2, np.where(p >= min(config.decide.review, threshold), 1, 0))
     both = len(free)
     matches = Matches(

@@ -76,8 +76,9 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 
-# Old name -> new name; None: the setting is gone, and nothing read it.
+# Old name -> new name; None: the setting is gone.
 RENAMED: Final[Mapping[str, str | None]] = {
+    "decide.confidence": None,
     "pairing.turns": "pairing.refinements",
     "pairing.held_out": None,
     "partition.beside": "partition.learned_weight",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from kedge.config.networks import Stage
 
@@ -148,6 +148,20 @@ class BaselineConfig(Stage):
     learning_rate: float = Field(default=0.01, gt=0, le=100, description="Adam's step size")
 
 
+def share_range(counterparts: str | None) -> tuple[float, float] | None:
+    """`decide.counterparts` as a range of shares; None where it is not set."""
+    if counterparts is None:
+        return None
+    parts = counterparts.split("-")
+    try:
+        low, high = float(parts[0]), float(parts[-1])
+    except ValueError:
+        low, high = -1.0, -1.0
+    if len(parts) > 2 or not 0 <= low <= high <= 1:
+        raise ValueError(f"a share of {counterparts!r}: give a number from 0 to 1, or two as in 0.4-0.6")
+    return low, high
+
+
 class DecideConfig(Stage):
     """How scores become probabilities and decisions."""
 
@@ -165,20 +179,18 @@ class DecideConfig(Stage):
         default=0,
         ge=0,
         le=100,
-        description="runs without validation anchors; 0: one, or up to 1/holdout where anchors are few",
+        description="runs without validation anchors; 0: one, or up to 3/holdout where anchors are few",
     )
     precision: float = Field(default=0.9, gt=0, le=1, description="share of the matches that are to be right")
-    confidence: float = Field(
-        default=0.95,
-        ge=0.5,
-        lt=1,
-        description="confidence, from validation anchors, that matches have that precision",
-    )
     threshold: float | None = Field(
         default=None,
         ge=0,
         le=1,
         description="pairs from this probability on are matches; not set: the lowest that gives the precision",
+    )
+    counterparts: str | None = Field(
+        default=None,
+        description="share of the left accounts without a known partner that have one, if you know it: 0.5 or 0.4-0.6",
     )
     floor: float = Field(default=0.5, ge=0, le=1, description="lower bound of an estimated threshold")
     review: float = Field(
@@ -193,3 +205,13 @@ class DecideConfig(Stage):
         le=100,
         description="evidence: how many hops from the anchors the rule for single pairs uses; 0: the score alone",
     )
+
+    @field_validator("counterparts", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        return str(value) if isinstance(value, int | float) else value
+
+    @model_validator(mode="after")
+    def _with_a_readable_share(self) -> DecideConfig:
+        share_range(self.counterparts)
+        return self

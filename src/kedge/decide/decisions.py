@@ -10,18 +10,16 @@ from typing import Final
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import betaincinv
 
-from kedge.config import Config
+from kedge.config import Config, share_range
 from kedge.linalg.assign import assign
-from kedge.probability import Calibrator, margins, shortlist
+from kedge.probability import AnyCalibrator, margins, shortlist
 from kedge.types import Alignment, FloatArray, Matches, Problem, is_among
 
 _GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
-_PRIOR_WEIGHT: Final = 5.0  # pseudo-observations, at the predicted probability, behind each precision; unmeasured
 
 
-def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, config: Config) -> Matches:
+def decide(problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, config: Config) -> Matches:
     """The candidates of each left account with probabilities and decisions.
 
     The assignment maximises the sum of the probabilities, that is the expected number of right pairs, so every account
@@ -30,14 +28,15 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     mirrored = calibrator.is_mirrored(problem)
     seen = (problem.mirrored(), alignment.mirrored()) if mirrored else (problem, alignment)
     pairs = shortlist(*seen, config.candidates)
-    probability = calibrator.probability(pairs)
+    estimate = calibrator.estimate(seen[0], pairs, share_range(config.decide.counterparts), int(mirrored))
+    probability = estimate.probability
     gains = pairs.matrix(probability)
     if mirrored and config.decide.assignment == "many-to-one":  # the one way with sides: left accounts share a partner
         chosen = assign(csr_array(gains.T), "many-to-one")[:, ::-1]
     else:
         chosen = assign(gains, config.decide.assignment)
     assigned = is_among(np.column_stack([pairs.left, pairs.right]), chosen, pairs.n_right)
-    threshold = choose_threshold(calibrator, probability[assigned], config)
+    threshold = choose_threshold(probability[assigned], config)
     decision = np.zeros(len(pairs), np.int8)
     decision[assigned & (probability >= min(config.decide.review, threshold))] = 1
     decision[assigned & (probability >= threshold)] = 2
@@ -45,9 +44,6 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
     # Rows are in the order of probability, which depends on more than the score: on how many rivals a partner has.
     order = np.lexsort((right, -probability, left))
     first = np.searchsorted(left[order], left[order])
-    counterpart = (
-        calibrator.right_has_counterpart(pairs, probability) if mirrored else calibrator.has_counterpart(pairs)
-    )
     return Matches(
         left_ids=problem.left.ids,
         right_ids=problem.right.ids,
@@ -58,38 +54,24 @@ def decide(problem: Problem, alignment: Alignment, calibrator: Calibrator, confi
         probability=probability[order],
         margin=margins(pairs, pairs.score, calibrator.scale.floor)[int(mirrored)][order],
         decision=decision[order],
-        counterpart=counterpart[left[order]],
+        counterpart=(estimate.right if mirrored else estimate.left)[left[order]],
         assigned=assigned[order],
         threshold=threshold,
     )
 
 
-def choose_threshold(calibrator: Calibrator, assigned: FloatArray, config: Config) -> float:
-    """The lowest threshold, not under the floor, from which matches are to be right as often as `precision` asks.
+def choose_threshold(assigned: FloatArray, config: Config) -> float:
+    """The lowest threshold, not under the floor, from which matches are to be right as often as `precision` asks: the
+    mean probability of the `assigned` pairs above it.
 
-    Both estimates must reach it: the share of right ones among validation anchors, with the `confidence` that so
-    many of them allow (the lowest of many thresholds is the luckiest one too), and the mean probability of the
-    `assigned` pairs, since validation anchors cannot show matches of accounts without counterpart. Where no threshold
-    does, the precision itself is the threshold: a pair that probable is right that often.
+    Where none does, the precision itself is the threshold: a pair that probable is right that often.
     """
     if config.decide.threshold is not None:
         return config.decide.threshold
     for t in _GRID[config.decide.floor <= _GRID]:
-        validated = _least_precision(calibrator, t, config.decide.confidence)
-        mean = assigned[assigned >= t].mean() if (assigned >= t).any() else None
-        if validated is not None and validated >= config.decide.precision and (mean or 0) >= config.decide.precision:
+        if (assigned >= t).any() and assigned[assigned >= t].mean() >= config.decide.precision:
             return float(t)
     return max(config.decide.precision, config.decide.floor)
-
-
-def _least_precision(calibrator: Calibrator, t: float, confidence: float) -> float | None:
-    """The precision that matches from `t` on exceed with `confidence`, by its Beta posterior; None without any."""
-    above = calibrator.predicted >= t
-    if not above.any():
-        return None
-    mean, right = float(calibrator.predicted[above].mean()), float(calibrator.correct[above].sum())
-    wrong = float(above.sum()) - right
-    return float(betaincinv(right + _PRIOR_WEIGHT * mean, wrong + _PRIOR_WEIGHT * (1 - mean), 1 - confidence))
 
 
 def threshold_grid(threshold: float) -> list[float]:
@@ -97,7 +79,7 @@ def threshold_grid(threshold: float) -> list[float]:
     return sorted({*_GRID.tolist(), threshold})
 
 
-def thresholds(calibrator: Calibrator, at: Sequence[float] | None = None) -> list[dict[str, float | int | None]]:
+def thresholds(calibrator: AnyCalibrator, at: Sequence[float] | None = None) -> list[dict[str, float | int | None]]:
     """Matches made, precision and recall on validation anchors for each threshold in `at`; by default steps of 0.01."""
     rows: list[dict[str, float | int | None]] = []
     for t in _GRID.tolist() if at is None else at:

@@ -24,7 +24,7 @@ from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
-from kedge.probability import Calibrator, calibrate
+from kedge.probability import AnyCalibrator, calibrate
 from kedge.types import Alignment, IntArray, Matches, Problem, Support, pair_keys
 
 
@@ -71,7 +71,7 @@ class Outcome:
     problem: Problem
     config: Config
     alignment: Alignment
-    calibrator: Calibrator
+    calibrator: AnyCalibrator
     matches: Matches
 
 
@@ -90,12 +90,13 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
         run.save(store.PARTS, lambda: known()["parts"])
     alignment = _score(problem, config, method, run)
 
-    def fit() -> Calibrator:
+    def fit() -> AnyCalibrator:
         # Reach is kedge's own: methods of others are judged by their scores and nothing else.
         hops = config.decide.hops if method.explains else 0
-        return calibrate(problem, lambda fewer: method.align(fewer, config, context), config, given, hops=hops)
+        removes = not method.trains_vectors(config)
+        return calibrate(problem, lambda fewer: method.align(fewer, config, context), config, given, hops, removes)
 
-    calibrator: Calibrator = run.stage(store.CALIBRATION, fit)
+    calibrator: AnyCalibrator = run.stage(store.CALIBRATION, fit)
     matches = decide(problem, alignment, calibrator, config)
     run.save(store.MATCHES, matches.table)
     return Outcome(problem, config, alignment, calibrator, matches)

@@ -1,4 +1,8 @@
 """What a score is worth: signals, calibration, and the share of accounts without a counterpart."""
 
-from kedge.probability.calibration import Calibrator, calibrate, count_folds
+from kedge.probability.calibration import Calibrator, calibrate
 from kedge.probability.candidates import margins, shortlist
+from kedge.probability.earlier import EarlierCalibrator
+from kedge.probability.folds import count_folds
+
+AnyCalibrator = Calibrator | EarlierCalibrator

@@ -1,12 +1,16 @@
 """From validation anchors to probabilities: a probability of 0.8 means that 8 of 10 such pairs are right.
 
-The method runs without some of the training anchors, and its scores of them show what a score is worth.
+The method runs without some of the anchors (folds.py). From the smaller network's side, then from the larger's,
 
-    P(u, v) = P(v | u has a counterpart) · P(u has a counterpart)      (model.py)
+    P(u's leader is right) = P(right | u has a counterpart) · P(u has a counterpart | what is seen of u)
 
-times (n + 1) / (n + 2) for n validation anchors: Laplace's rule of succession, so that few of them never give
-certainty, and none leaves every probability under 0.5. These runs have fewer anchors than the final one, so the figures
-are, if anything, too low.
+with the two models of leaders.py and the share of counterpart.py; both times (n + 1) / (n + 2) for n validation
+anchors: Laplace's rule of succession, so that few of them never give certainty. The other candidates of an account
+divide what its leader leaves, as the choice of choice.py does. A pair has the mean of what its two accounts predict, in
+log-odds, and no account's probabilities sum to more than 1. A side weighs as much as its share: where nearly all have a
+counterpart, little depends on how alike decoys and accounts without one are.
+
+These runs have fewer anchors than the final one, so the figures are, if anything, too low.
 """
 
 from __future__ import annotations
@@ -16,312 +20,316 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
 
 from kedge.config import Config
-from kedge.probability.candidates import Scale, Shortlist, scale_of, shortlist, signals
-from kedge.probability.model import (
-    PRIOR,
-    Counterpart,
-    Map,
-    correct_leaders,
-    estimate_counterpart,
-    fit_weights,
-    isotonic_map,
-    leaders,
-    log_loss,
-    logits,
-    platt_map,
-    probabilities,
-)
-from kedge.probability.pair_rule import PairRule, fit_pair_rule
-from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
+from kedge.probability.candidates import Scale, Shortlist, scale_of, signals
+from kedge.probability.choice import PRIOR, examples, fit_weights, logits, pool, probabilities
+from kedge.probability.counterpart import Moments, Seen, Share, count_moments, estimate_share
+from kedge.probability.folds import Fold, run_folds, used_once
+from kedge.probability.leaders import COLUMNS, Leaders, Logistic, find_leaders, fit_leaders, log_odds, sigmoid
+from kedge.probability.pair_rule import PairRule, fit_pair_rule, predicts_link
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)  # in spreads of the scores; validation anchors choose
-_ENOUGH: Final = 1200  # validation anchors at which another fold no longer pays; unmeasured
 _FEW: Final = 5  # validation anchors below which probabilities are a guess; unmeasured
 _SOME: Final = 30  # and below which they are rough; unmeasured
-_ISOTONIC_FROM: Final = 1000  # below this a free-form map follows the noise; unmeasured
+_SAMPLE: Final = 100_000  # accounts without a known partner that the share is estimated from, of each run
 
 
 @dataclass(frozen=True)
-class Fold:
-    """A problem without its validation anchors, the method's alignment of it, and these anchors."""
+class Estimate:
+    """P(same person) of each candidate, [m], and P(counterpart) of every left and every right account; `share` is the
+    mean of either over the accounts without a known partner."""
 
-    problem: Problem
-    alignment: Alignment
-    validation: IntArray
+    probability: FloatArray
+    left: FloatArray
+    right: FloatArray
+    share: tuple[float, float]
 
-    def in_one_order(self) -> Fold:
-        """The same with the smaller network first, whichever is called left.
-
-        Nearly each of its accounts has a counterpart, so that little depends on the share that has to be estimated.
-        """
-        if self.problem.exchanged:
-            return self
-        return Fold(self.problem.mirrored(), self.alignment.mirrored(), self.validation[:, ::-1])
+    def mirrored(self) -> Estimate:
+        """The same with left and right exchanged; the candidates stay in their order."""
+        return Estimate(self.probability, self.right, self.left, self.share[::-1])
 
 
 @dataclass(frozen=True)
 class Calibrator:
-    """Turns shortlisted scores into probabilities.
+    """Turns shortlisted scores into probabilities. It was fitted with the smaller network first, whichever is called
+    left, so that exchanging them mirrors every probability.
 
-    `predicted`, `correct`: probability and truth of the best candidate of each validation account that has any, by
-    models that were not fitted on it; `without_candidates` counts those that have none. Thresholds and reliability
-    plots are made of them. Validation accounts have a counterpart, so `predicted_given_counterpart` is the one to
-    compare with `correct`. `one_order`: it was fitted with the networks in one order, so that exchanging them mirrors
-    every probability; calibrators of earlier versions took the networks as they were given. `unlisted` is the chance
-    that a right account which is none of its candidates' counterpart has one all the same.
+    `is_right` is the model of a leader being right, `counterpart` of an account having one; `listed` the log-ratios of
+    having a candidate and of having none, [2, 2], for either side. `predicted`, `correct`: probability and truth of the
+    best candidate of each validation account that has any, by models that were not fitted on it; `without_candidates`
+    counts those that have none. Reliability plots are made of them. Validation accounts have a counterpart, so
+    `predicted_given_counterpart` is the one to compare with `correct`.
     """
 
     scale: Scale
     theta: FloatArray
-    counterpart: Counterpart
+    is_right: Logistic
+    counterpart: Logistic
+    listed: FloatArray
+    moments: tuple[Moments, Moments]
     rule: PairRule
     validated: int
-    knots: Map = field(default_factory=lambda: (np.empty(0), np.empty(0)))
     predicted: FloatArray = field(default_factory=lambda: np.empty(0))
     predicted_given_counterpart: FloatArray = field(default_factory=lambda: np.empty(0))
     correct: BoolArray = field(default_factory=lambda: np.empty(0, bool))
     without_candidates: int = 0
     notes: tuple[str, ...] = ()
-    one_order: bool = False
-    unlisted: float = 0.0
 
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
-        return self.one_order and not problem.exchanged
+        return not problem.exchanged
 
     @property
     def ceiling(self) -> float:
         """The largest probability that this many validation anchors can support."""
         return (self.validated + 1) / (self.validated + 2)
 
-    def has_counterpart(self, pairs: Shortlist) -> FloatArray:
-        """P(counterpart) of every left account, [n_left]."""
-        return self.counterpart.probability(best_logits(self._logits(pairs), pairs))
+    def estimate(
+        self, problem: Problem, pairs: Shortlist, known: tuple[float, float] | None = None, side: int = 0
+    ) -> Estimate:
+        """The probabilities of all candidates and accounts; `known` is the user's range of the share for one side."""
+        share = estimate_share(self.moments, (pairs.free_left, pairs.free_right), known, side)
+        values = signals(pairs, self.scale)
+        chosen = _choose(self.theta, values, pairs)
+        found = find_leaders(problem, pairs, values, chosen)
+        sides, has = [], []
+        for own, at in ((pairs.left, 0), (pairs.right, 1)):
+            leaders = found[at]
+            here = self._has_counterpart(at, leaders, share)
+            right = self.ceiling * sigmoid(self.is_right.log_odds(leaders.columns))
+            sides.append(log_odds(_divide(chosen[at], own, leaders.row, right * here)))
+            has.append(here)
+        weight = share.mean / share.mean.sum()
+        p = sigmoid(weight[0] * sides[0] + weight[1] * sides[1])
+        total = [
+            np.bincount(own, p, minlength=n) for own, n in ((pairs.left, pairs.n_left), (pairs.right, pairs.n_right))
+        ]
+        p = p / np.maximum(1.0, np.maximum(total[0][pairs.left], total[1][pairs.right]))
+        left, right = (
+            np.minimum(np.maximum(here, np.bincount(own, p, minlength=len(here))), 1.0)
+            for here, own in zip(has, (pairs.left, pairs.right), strict=True)
+        )
+        return Estimate(p, left, right, (float(share.mean[0]), float(share.mean[1])))
 
-    def right_has_counterpart(self, pairs: Shortlist, probability: FloatArray) -> FloatArray:
-        """P(counterpart) of every right account, [n_right], from the `probability` of its candidates."""
-        listed = np.minimum(np.bincount(pairs.right, probability, minlength=pairs.n_right), 1.0)
-        return np.asarray(listed + (1 - listed) * self.unlisted)
-
-    def probability(self, pairs: Shortlist) -> FloatArray:
-        """P(u and v are the same person) of each candidate, [m]; an account's sum to P(counterpart) at most."""
-        z = self._logits(pairs)
-        p = probabilities(z, pairs.left, pairs.n_left)
-        given_counterpart = self.ceiling * correct_leaders(p, self.knots, pairs.left, pairs.n_left)
-        return given_counterpart * self.counterpart.probability(best_logits(z, pairs))[pairs.left]
-
-    def _logits(self, pairs: Shortlist) -> FloatArray:
-        return logits(self.theta, signals(pairs, self.scale))
+    def _has_counterpart(self, side: int, leaders: Leaders, share: Share) -> FloatArray:
+        """P(counterpart) of every account of a side, before its candidates' probabilities are compared."""
+        ratio = np.full(len(leaders.row), self.listed[side, 1])
+        at = leaders.listed
+        ratio[at] = self.counterpart.log_odds(leaders.columns[at]) + self.listed[side, 0]
+        return sigmoid(share.log_odds(side, leaders.active, self.moments[side].centre) + ratio)
 
     def predicts_link(self, problem: Problem, alignment: Alignment, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the rule that is best when half of the pairs are true (the paper's protocol)."""
-        if self.is_mirrored(problem):
-            return self.rule.predicts_link(problem.mirrored(), alignment.mirrored(), as_pairs(pairs)[:, ::-1])
-        return self.rule.predicts_link(problem, alignment, pairs)
+        return predicts_link(self.rule, problem, alignment, pairs, self.is_mirrored(problem))
 
 
-def hold_outs(
-    problem: Problem, share: float, seed: int, folds: int = 1, given: int | None = None
-) -> list[tuple[Problem, IntArray]]:
-    """`folds` disjoint draws of a share of the anchors: the problem without them, and them.
+def _choose(theta: FloatArray, values: FloatArray, pairs: Shortlist) -> tuple[FloatArray, FloatArray]:
+    """The choice of choice.py among the candidates of each left account, and among those of each right account."""
+    z = logits(theta, values)
+    return probabilities(z, pairs.left, pairs.n_left), probabilities(z, pairs.right, pairs.n_right)
 
-    given: only the first so many anchors are drawn from. The others were confirmed by a reviewer, who saw them because
-    they were hard: they are no fair sample of the rest.
-    """
-    anchors = problem.anchors[:given]
-    if len(anchors) == 0 or share <= 0:
-        return []
-    order = np.random.default_rng(seed).permutation(len(anchors))
-    # The smallest problem has one anchor left, unless there is but one.
-    count = int(np.clip(round(share * len(anchors)), 1, max(len(anchors) - 1, 1)))
-    starts = range(0, min(folds * count, len(anchors)), count)
-    return [problem.hold_out(np.sort(order[start : start + count])) for start in starts]
+
+def _divide(chosen: FloatArray, own: IntArray, row: IntArray, p: FloatArray) -> FloatArray:
+    """Each account's leader, in `row`, has probability p; the others share what it leaves, and none has more."""
+    held = np.flatnonzero(row >= 0)
+    rest, cap = np.ones(len(row)), np.ones(len(row))
+    rest[held] = (1 - p[held]) / np.maximum(1 - chosen[row[held]], 1e-9)
+    cap[held] = p[held]
+    result = np.minimum(chosen * rest[own], cap[own])
+    result[row[held]] = p[held]
+    return np.asarray(result)
 
 
 def calibrate(
-    problem: Problem, align: Callable[[Problem], Alignment], config: Config, given: int | None = None, hops: int = 0
+    problem: Problem,
+    align: Callable[[Problem], Alignment],
+    config: Config,
+    given: int | None = None,
+    hops: int = 0,
+    removes: bool = True,
 ) -> Calibrator:
-    """Run `align` without validation anchors and fit; `given` as in `hold_outs`, `hops` as in `fit_folds`.
-
-    Each fold is one more run of the method. `decide.folds` of 0: one where a share `decide.holdout` of the anchors is
-    1,200 or more, up to 1 / share below.
-    """
-    share, seed = config.decide.holdout, config.seed
-    count = count_folds(len(problem.anchors[:given]), share, config.decide.folds)
-    drawn = hold_outs(problem, share, seed, count, given)
-    made = [Fold(fewer, align(fewer), validation).in_one_order() for fewer, validation in drawn]
-    return replace(fit_folds(made, config.candidates, seed, hops), one_order=True)
+    """Run `align` without some anchors and fit; `given` and `removes` as in `run_folds`, `hops` as in `fit_folds`."""
+    folds = run_folds(problem, align, config.decide, given, removes)
+    return fit_folds(folds, config.candidates, config.seed, hops)
 
 
-def count_folds(anchors: int, share: float, folds: int) -> int:
-    """How many runs without a share of so many anchors calibration takes; `folds` as in `decide.folds`."""
-    most = max(1, int(1 / share)) if share > 0 else 1
-    return min(most, folds or -(-_ENOUGH // max(1, round(share * anchors))))
+class _Kind(NamedTuple):
+    """Accounts of one kind and one side, of all folds: what is seen of their leaders, whether they have one, their
+    activity, the number of their anchor, and whether the leader is right."""
+
+    columns: FloatArray
+    listed: BoolArray
+    active: FloatArray
+    anchor: IntArray
+    correct: BoolArray
+
+    @property
+    def count(self) -> int:
+        """How many anchors these are: several runs show the same."""
+        return len(np.unique(self.anchor))
 
 
 def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: int = 0) -> Calibrator:
     """The calibrator from several runs, pooled; `hops` of reach in the rule for single pairs."""
-    seen = [(f.problem, f.alignment, f.validation) for f in folds]
+    once = used_once(folds)
+    seen = [(f.problem, f.alignment, f.validation) for f in folds[:once]]
     rule = fit_pair_rule(seen, np.random.default_rng([seed, 1]), hops)
-    lists = [shortlist(f.problem, f.alignment, candidates) for f in folds]
-    validated = sum(len(f.validation) for f in folds)
-    scale = scale_of(lists)
-    fitted = [_fit_at(folds, lists, replace(scale, temperature=t), seed) for t in _TEMPERATURES]
-    best = min(fitted, key=lambda one: one.loss)
-    tops = [_best_of(pairs, best) for pairs in lists]
-    unpaired = [_best_of(pairs.without(f.validation), best) for pairs, f in zip(lists, folds, strict=True)]
-    counterpart = estimate_counterpart(
-        np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(tops, folds, strict=True))]),
-        np.concatenate([[], *(x[f.validation[:, 0]] for x, f in zip(unpaired, folds, strict=True))]),
-        # Of one run: others have the same accounts again. Validation accounts all have a counterpart: they are no
-        # sample of the free ones.
-        np.concatenate([[], *(_free(x, f) for x, f in zip(tops[:1], folds, strict=False))]),
-        min([1.0, *(pairs.free_right / max(pairs.free_left, 1) for pairs in lists)]),
+    lists = [fold.shortlist(candidates) for fold in folds]
+    scale, theta = _fit_choice(folds[:once], lists[:once])
+    anchored, decoys, others = _kinds(folds, lists, scale, theta)
+    right, is_right = _fit_right(anchored)
+    counterpart, of_anchored, of_decoys = _fit_counterpart(anchored, decoys)
+    moments, listed = [], []
+    for side in (0, 1):
+        kinds = (anchored[side], decoys[side])
+        scores = [_placed(kind, raw) for kind, raw in zip(kinds, (of_anchored[side], of_decoys[side]), strict=True)]
+        free = others[side]
+        everyone = _placed(free, counterpart.raw_log_odds(free.columns[free.listed]))
+        moments.append(
+            count_moments(
+                *(Seen(score, kind.active, kind.count) for score, kind in zip(scores, kinds, strict=True)),
+                Seen(everyone, free.active, free.count),
+            )
+        )
+        none = [
+            (1 + (~kind.listed).mean() * kind.count if len(kind.listed) else 1) / (2 + kind.count) for kind in kinds
+        ]
+        listed.append([np.log((1 - none[0]) / (1 - none[1])), np.log(none[0] / none[1])])
+    validated = anchored[0].count
+    calibrator = Calibrator(
+        scale, theta, right, counterpart, np.array(listed), (moments[0], moments[1]), rule, validated
     )
-    calibrator = Calibrator(best.scale, best.theta, counterpart, rule, validated, best.knots)
-    predicted = calibrator.ceiling * best.predicted
+    return _with_validation(calibrator, lists, anchored[0], is_right[0], of_anchored[0])
+
+
+def _with_validation(
+    calibrator: Calibrator, lists: Sequence[Shortlist], kind: _Kind, is_right: FloatArray, raw: FloatArray
+) -> Calibrator:
+    """With what is predicted of each validation anchor, once, seen from the smaller network."""
+    _, first = np.unique(kind.anchor, return_index=True)
+    shown = np.zeros(len(kind.anchor), bool)
+    shown[first] = True
+    shown &= kind.listed
+    at = shown[kind.listed]
+    given = calibrator.ceiling * sigmoid(is_right[at])
+    has = np.empty(0)
+    if len(lists) and at.any():
+        share = estimate_share(calibrator.moments, (lists[0].free_left, lists[0].free_right))
+        prior = share.log_odds(0, kind.active[shown], calibrator.moments[0].centre)
+        has = sigmoid(prior + calibrator.counterpart.trusted(raw[at]) + calibrator.listed[0, 0])
+    correct = kind.correct[shown]
     return replace(
         calibrator,
-        unlisted=_fit_unlisted(calibrator, folds, lists),
-        predicted=predicted * counterpart.probability(best.logits),
-        predicted_given_counterpart=predicted,
-        correct=best.correct,
-        without_candidates=validated - len(predicted),
-        notes=_notes(validated, best),
+        predicted=given * has if at.any() else given,
+        predicted_given_counterpart=given,
+        correct=correct,
+        without_candidates=calibrator.validated - len(correct),
+        notes=_notes(calibrator.validated, correct),
     )
 
 
-def _fit_unlisted(calibrator: Calibrator, folds: Sequence[Fold], lists: Sequence[Shortlist]) -> float:
-    """The `unlisted` with which right validation accounts, given a counterpart, are right as often as predicted."""
-    best: list[FloatArray] = [np.empty(0)]
-    listed: list[FloatArray] = [np.empty(0)]
-    correct = 0
+def _fit_choice(folds: Sequence[Fold], lists: Sequence[Shortlist]) -> tuple[Scale, FloatArray]:
+    """The scale with the temperature that predicts validation anchors best, and θ."""
+    scale = scale_of(lists)
+    best: tuple[float, Scale, FloatArray] = (np.inf, scale, PRIOR)
+    for temperature in _TEMPERATURES:
+        one = replace(scale, temperature=temperature)
+        parts = [
+            examples(pairs, signals(pairs, one), fold.validation) for pairs, fold in zip(lists, folds, strict=True)
+        ]
+        theta, loss = fit_weights(pool(parts))
+        best = min(best, (loss, one, theta), key=lambda fit: fit[0])
+    return best[1:]
+
+
+def _kinds(
+    folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, theta: FloatArray
+) -> tuple[tuple[_Kind, _Kind], tuple[_Kind, _Kind], tuple[_Kind, _Kind]]:
+    """For either side: validation accounts, decoys, accounts without a known partner; anchors by their left account."""
+    parts: list[list[list[_Kind]]] = [[[], []] for _ in range(3)]
     for fold, pairs in zip(folds, lists, strict=True):
-        p = calibrator.probability(pairs)
-        lead = leaders(p, pairs.right, pairs.n_right)
-        partner = np.full(pairs.n_right, -1)
-        partner[fold.validation[:, 1]] = fold.validation[:, 0]
-        lead = lead[partner[pairs.right[lead]] >= 0]
-        best.append(p[lead])
-        total = np.bincount(pairs.right, p, minlength=pairs.n_right).astype(np.float64)
-        listed.append(total[pairs.right[lead]])
-        correct += int((partner[pairs.right[lead]] == pairs.left[lead]).sum())
-    p, known = np.concatenate(best), np.minimum(np.concatenate(listed), 1.0)
-
-    def too_high(unlisted: float) -> float:
-        return float((p / np.maximum(known + (1 - known) * unlisted, 1e-9)).sum()) - correct
-
-    if len(p) == 0 or too_high(0.0) <= 0:
-        return 0.0
-    return 1.0 if too_high(1.0) >= 0 else float(brentq(too_high, 0.0, 1.0))
+        values = signals(pairs, scale)
+        leaders = find_leaders(fold.problem, pairs, values, _choose(theta, values, pairs))
+        known = np.concatenate([fold.problem.anchors, fold.validation, *fold.decoys])
+        for side, own in enumerate(leaders):
+            other = (pairs.right, pairs.left)[side]
+            free = np.delete(np.arange(len(own.row)), known[:, side])
+            free = free[:: -(-len(free) // _SAMPLE) or 1]
+            for kind, of in enumerate((fold.validation, fold.decoys[side])):
+                row = own.row[of[:, side]]
+                hit = (row >= 0) & (np.append(other, -1)[row] == of[:, 1 - side])
+                parts[kind][side].append(_kind(own, of[:, side], of[:, 0], hit))
+            parts[2][side].append(_kind(own, free, free, np.zeros(len(free), bool)))
+    anchored, decoys, others = ((_pool(sides[0]), _pool(sides[1])) for sides in parts)
+    return anchored, decoys, others
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """The model at one temperature, its cross-validated loss, and for each validation account with candidates its best
-    one: predicted probability, whether it is correct, and its logit."""
-
-    scale: Scale
-    theta: FloatArray
-    knots: Map
-    loss: float
-    predicted: FloatArray
-    correct: BoolArray
-    logits: FloatArray
+def _kind(leaders: Leaders, accounts: IntArray, anchor: IntArray, correct: BoolArray) -> _Kind:
+    return _Kind(leaders.columns[accounts], leaders.row[accounts] >= 0, leaders.active[accounts], anchor, correct)
 
 
-def _free(x: FloatArray, fold: Fold) -> FloatArray:
-    """x of the left accounts without a known partner."""
-    return np.delete(x, np.concatenate([fold.problem.anchors[:, 0], fold.validation[:, 0]]))
+def _pool(kinds: Sequence[_Kind]) -> _Kind:
+    none = _Kind(np.empty((0, COLUMNS)), np.empty(0, bool), np.empty(0), np.empty(0, np.int64), np.empty(0, bool))
+    return _Kind(*(np.concatenate(part) for part in zip(none, *kinds, strict=True)))
 
 
-def _best_of(pairs: Shortlist, fitted: _Fitted) -> FloatArray:
-    return best_logits(logits(fitted.theta, signals(pairs, fitted.scale)), pairs)
+def _placed(kind: _Kind, score: FloatArray) -> FloatArray:
+    """The score of the accounts that have a candidate, -inf for the others."""
+    result = np.full(len(kind.listed), -np.inf)
+    result[kind.listed] = score
+    return result
 
 
-def best_logits(z: FloatArray, pairs: Shortlist) -> FloatArray:
-    """The logit of the best candidate of every left account, [n_left]; that of the worst where it has none."""
-    best = np.full(pairs.n_left, z.min() if len(z) else 0.0)
-    np.maximum.at(best, pairs.left, z)
-    return best
+def _fit_right(anchored: tuple[_Kind, _Kind]) -> tuple[Logistic, list[FloatArray]]:
+    """The model of a leader being right, and for either side what models predict that did not see the account."""
+    columns, anchor = _stacked(anchored)
+    true = np.concatenate([kind.correct[kind.listed] for kind in anchored]).astype(np.float64)
+    # Two sides and several runs show the same anchors: together they count for as many as there are.
+    weight = np.full(len(true), len(np.unique(anchor)) / max(len(true), 1))
+    fitted = fit_leaders(columns, true, weight, anchor)
+    return fitted.model, np.split(fitted.predicted, [int(anchored[0].listed.sum())])
 
 
-class _Examples(NamedTuple):
-    """The candidates of n validation accounts: signals [m, 6], the account of each, below n, and 1 where it is true."""
-
-    columns: FloatArray
-    account: IntArray
-    true: FloatArray
-    n: int
-
-
-def _examples(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale) -> _Examples | None:
-    """The examples of all folds, pooled; None without any."""
-    parts, n = [], 0
-    for fold, pairs in zip(folds, lists, strict=True):
-        partner = np.full(pairs.n_left, -1)
-        partner[fold.validation[:, 0]] = fold.validation[:, 1]
-        rows = np.flatnonzero(partner[pairs.left] >= 0)
-        _, account = np.unique(pairs.left[rows], return_inverse=True)
-        true = (partner[pairs.left[rows]] == pairs.right[rows]).astype(np.float64)
-        parts.append((signals(pairs, scale)[rows], account + n, true))
-        n += int(account.max()) + 1 if len(account) else 0
-    if n == 0:
-        return None
-    columns, owner, truth = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return _Examples(columns, owner, truth, n)
+def _fit_counterpart(
+    anchored: tuple[_Kind, _Kind], decoys: tuple[_Kind, _Kind]
+) -> tuple[Logistic, list[FloatArray], list[FloatArray]]:
+    """The model of having a counterpart, both kinds weighing the same, and for either side of both kinds the log-ratios
+    by models that did not see the account, before the map."""
+    parts = [_stacked(kind) for kind in (anchored, decoys)]
+    sizes = [len(columns) for columns, _ in parts]
+    counts = [max(len(np.unique(anchor)), 1) for _, anchor in parts]
+    both = 2 * counts[0] * counts[1] / sum(counts)
+    weight = np.concatenate([np.full(size, both / max(size, 1)) for size in sizes])
+    if min(sizes) == 0:
+        weight = weight * 0  # one kind alone shows no difference
+    columns, anchor = (np.concatenate(part) for part in zip(*parts, strict=True))
+    fitted = fit_leaders(columns, np.repeat([1.0, 0.0], sizes), weight, anchor)
+    ends = np.cumsum([kind.listed.sum() for kinds in (anchored, decoys) for kind in kinds])[:-1]
+    split = np.split(fitted.raw, ends)
+    return fitted.model, split[:2], split[2:]
 
 
-def _fit_at(folds: Sequence[Fold], lists: Sequence[Shortlist], scale: Scale, seed: int) -> _Fitted:
-    """Fit at the temperature of the scale; the map is the one with the smaller cross-validated loss."""
-    examples = _examples(folds, lists, scale)
-    if examples is None:
-        none = np.empty(0)
-        return _Fitted(scale, PRIOR, (none, none), np.inf, none, np.empty(0, bool), none)
-    columns, account, true, n = examples
-    validated = _cross_validate(examples, seed)
-    losses = [float(log_loss(p, account, true, n).sum()) for p in validated]
-    free_form = n >= _ISOTONIC_FROM and losses[1] < losses[0]
-    theta = fit_weights(columns, account, true, n)
-    z = logits(theta, columns)
-    p = probabilities(z, account, n)
-    lead = leaders(p, account, n)
-    knots = (isotonic_map if free_form else platt_map)(p[lead], true[lead])
-    predicted = validated[free_form]
-    first = leaders(predicted, account, n)
-    return _Fitted(scale, theta, knots, losses[free_form], predicted[first], true[first] > 0, z[first])
+def _stacked(kinds: tuple[_Kind, _Kind]) -> tuple[FloatArray, IntArray]:
+    """What is seen of the leaders of both sides, and their anchors."""
+    return (
+        np.concatenate([kind.columns[kind.listed] for kind in kinds]),
+        np.concatenate([kind.anchor[kind.listed] for kind in kinds]),
+    )
 
 
-def _cross_validate(examples: _Examples, seed: int) -> tuple[FloatArray, FloatArray]:
-    """Probabilities by Platt's and by the isotonic map, each from a fit without that fifth of the accounts, [m]."""
-    columns, account, true, n = examples
-    fifth = (np.random.default_rng([seed, 2]).permutation(n) % 5)[account]
-    platt, isotonic = np.empty(len(account)), np.empty(len(account))
-    for k in range(min(5, n)):
-        out = fifth == k
-        theta = fit_weights(columns[~out], account[~out], true[~out], n)
-        p = probabilities(logits(theta, columns), account, n)
-        lead = leaders(p, account, n)
-        seen = lead[~out[lead]]
-        for result, make in ((platt, platt_map), (isotonic, isotonic_map)):
-            result[out] = correct_leaders(p, make(p[seen], true[seen]), account, n)[out]
-    return platt, isotonic
-
-
-def _notes(validated: int, best: _Fitted) -> tuple[str, ...]:
+def _notes(validated: int, correct: BoolArray) -> tuple[str, ...]:
     if validated == 0:
         return ("no anchor could be held out: probabilities are a guess and stay under 0.5",)
     if validated < _FEW:
         few = "anchors are" if validated > 1 else "anchor is"
         return (f"{validated} validation {few} too few to estimate probabilities; they are a guess",)
-    if len(best.predicted) == 0:
+    if len(correct) == 0:
         return ("no validation anchor had any candidate: probabilities are a guess",)
     notes = []
     if validated < _SOME:
         notes.append(f"probabilities rest on {validated} validation anchors only; take them as rough")
-    if not best.correct.any():
+    if not correct.any():
         notes.append("the best candidate was wrong for every validation anchor: expect no usable match")
     return tuple(notes)

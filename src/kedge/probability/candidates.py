@@ -11,13 +11,13 @@ weights ≥ 0 is monotone in both.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Side, is_among, pair_keys
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Side, pair_keys
 
 _BLOCK = 1 << 16  # accounts whose candidates are fetched at a time
 SIGNALS = (
@@ -60,26 +60,25 @@ class Shortlist:
         """The place of a candidate on its left account's list, from 1."""
         return np.arange(len(self)) - self.indptr[self.left] + 1
 
-    def without(self, removed: IntArray) -> Shortlist:
-        """The same candidates without the pairs `removed` [k, 2]."""
-        kept = ~is_among(np.column_stack([self.left, self.right]), removed, self.n_right)
-        own = None if self.own_order is None else self.own_order[kept]
-        return replace(self, left=self.left[kept], right=self.right[kept], score=self.score[kept], own_order=own)
-
     def matrix(self, values: FloatArray) -> csr_array:
         """One value per candidate as a sparse n_left × n_right matrix."""
         return csr_array((values, (self.left, self.right)), shape=(self.n_left, self.n_right))
 
 
-def shortlist(problem: Problem, alignment: Alignment, k: int) -> Shortlist:
+def shortlist(
+    problem: Problem, alignment: Alignment, k: int, removed: tuple[IntArray, IntArray] | None = None
+) -> Shortlist:
     """The k best of each account, seen from both sides, without anchored accounts and rejected pairs.
 
     Both sides matter: the true partner of a modest account is often crowded out of a hub's list, not the reverse.
+    Accounts that are `removed`, left and right, are on no list and have none.
     """
     n_left, n_right = problem.left.n, problem.right.n
     free = [np.ones(n, bool) for n in (n_left, n_right)]
     for side in (0, 1):
         free[side][problem.anchors[:, side]] = False
+        if removed is not None:
+            free[side][removed[side]] = False
     from_left, scores_left = _best_of(alignment, k, "left", free[0], free[1])
     from_right, scores_right = _best_of(alignment, k, "right", free[1], free[0])
     pairs, score = np.concatenate([from_left, from_right[:, ::-1]]), np.concatenate([scores_left, scores_right])

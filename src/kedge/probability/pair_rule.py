@@ -194,3 +194,10 @@ def _best_cut(z: FloatArray, is_true: BoolArray, weight: FloatArray) -> float:
     lower = np.append(values[last[:-1] + 1], values[-1] - 1)
     best = int(np.flatnonzero(f1 >= f1.max() - 1e-12)[0])
     return float(upper[best] + lower[best]) / 2
+
+
+def predicts_link(rule: PairRule, problem: Problem, alignment: Alignment, pairs: IntArray, mirrored: bool) -> BoolArray:
+    """Yes or no for any pairs, by a rule whose left accounts are those of the right network if it is mirrored."""
+    if mirrored:
+        return rule.predicts_link(problem.mirrored(), alignment.mirrored(), as_pairs(pairs)[:, ::-1])
+    return rule.predicts_link(problem, alignment, pairs)

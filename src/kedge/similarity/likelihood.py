@@ -34,9 +34,15 @@ _STRENGTH = 0.1  # of the prior that similarity is no evidence; unmeasured
 
 
 def fit_logistic(
-    columns: FloatArray, is_true: NDArray[np.bool_], weight: FloatArray, prior: FloatArray, strength: float = 1.0
+    columns: FloatArray,
+    is_true: NDArray[np.bool_],
+    weight: FloatArray,
+    prior: FloatArray,
+    strength: float | FloatArray = 1.0,
+    least: FloatArray | None = None,
 ) -> FloatArray:
-    """w minimising sum_i weight_i log(1 + exp(-sign_i columns_i · w)) + strength |w - prior|² / 2; columns [m, d]."""
+    """w ≥ least minimising sum_i weight_i log(1 + exp(-sign_i columns_i · w)) + strength · (w - prior)² / 2;
+    columns [m, d], `strength` one for all or one for each of the d."""
     from scipy.optimize import minimize  # takes longer to load than all else here
 
     sign = np.where(is_true, 1.0, -1.0)
@@ -45,9 +51,10 @@ def fit_logistic(
         z = sign * (columns @ w)
         slope = -weight * sign * 0.5 * (1 - np.tanh(z / 2))
         away = w - prior
-        return float(weight @ np.logaddexp(0, -z) + strength * (away**2).sum() / 2), columns.T @ slope + strength * away
+        return float(weight @ np.logaddexp(0, -z) + (strength * away**2).sum() / 2), columns.T @ slope + strength * away
 
-    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B").x)
+    bounds = None if least is None else [(low, np.inf) for low in least]
+    return np.asarray(minimize(loss, prior, jac=True, method="L-BFGS-B", bounds=bounds).x)
 
 
 @dataclass(frozen=True)

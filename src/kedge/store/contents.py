@@ -34,7 +34,7 @@ from kedge.store.renamed import rename_evaluation
 from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem
 
 if TYPE_CHECKING:
-    from kedge.probability import Calibrator  # it loads scipy.stats
+    from kedge.probability import AnyCalibrator  # it loads scipy.optimize
 
 
 def open_finished(directory: Path, *more: str) -> Artefacts:
@@ -52,7 +52,7 @@ class Scored:
     problem: Problem
     config: Config
     alignment: Alignment
-    calibrator: Calibrator
+    calibrator: AnyCalibrator
 
 
 def load_scored(directory: Path) -> Scored:
@@ -122,7 +122,7 @@ class Contents:
     manifest: Mapping[str, Any]
     config: Config
     problem: Problem
-    calibrator: Calibrator
+    calibrator: AnyCalibrator
     table: pa.Table
     threshold: float
     metrics: Mapping[str, Any] | None

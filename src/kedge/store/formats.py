@@ -141,9 +141,12 @@ def _load_alignment(file: BinaryIO) -> Alignment:
 
 
 def _load_calibrator(file: BinaryIO) -> Any:
-    from kedge.probability import Calibrator  # it loads scipy.stats
+    from kedge.probability import Calibrator, EarlierCalibrator  # they load scipy.optimize
 
-    return from_plain(Calibrator, rename_calibration(JSON.load(file)))
+    record = JSON.load(file)
+    if "moments" in record:
+        return from_plain(Calibrator, record)
+    return from_plain(EarlierCalibrator, rename_calibration(record))
 
 
 NETWORK: Format[Network] = Format(_dump_network, _load_network)

@@ -25,7 +25,7 @@ from kedge.store.journal import finish_purge
 from kedge.store.layout import CONFIG, DECIDED, EMBEDDINGS, EVALUATION, MANIFEST, METRICS, STAGES
 from kedge.store.sealed import is_sealed, seal
 
-FORMAT: Final = 6  # of the manifests that this version writes
+FORMAT: Final = 7  # of the manifests that this version writes
 _DECIDABLE: Final = ("decide.precision:", "decide.threshold:", "decide.assignment:")
 _GROWING: Final = "decisions"  # the one input that may change within a run
 _LIBRARIES: Final = ("kedge", "numpy", "scipy", "pyarrow", "torch", "numba", "networkit", "faiss-cpu")
@@ -164,7 +164,12 @@ def _from_5(manifest: dict[str, Any], directory: Path) -> dict[str, Any]:
     return {**manifest, "files": records}
 
 
-_STEPS: Final[Mapping[int, Callable[[dict[str, Any], Path], dict[str, Any]]]] = {4: _from_4, 5: _from_5}
+def _from_6(manifest: dict[str, Any], _directory: Path) -> dict[str, Any]:
+    """A setting is gone (`decide.confidence`), and probabilities were estimated otherwise: a run keeps its own."""
+    return manifest
+
+
+_STEPS: Final[Mapping[int, Callable[[dict[str, Any], Path], dict[str, Any]]]] = {4: _from_4, 5: _from_5, 6: _from_6}
 
 
 def _migrate(manifest: dict[str, Any], directory: Path) -> dict[str, Any] | None:
