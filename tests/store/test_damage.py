@@ -9,6 +9,7 @@ import pytest
 from command import kedge, match_words
 
 from kedge.store import read_manifest
+from kedge.store.manifest import FORMAT
 
 ASSETS = Path(__file__).parents[1] / "assets"
 PAIR = ASSETS / "run-format-4" / "pair"

@@ -94,7 +94,12 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
         # Reach is kedge's own: methods of others are judged by their scores and nothing else.
         hops = config.decide.hops if method.explains else 0
         removes = not method.trains_vectors(config)
-        return calibrate(problem, lambda fewer: method.align(fewer, config, context), config, given, hops, removes)
+
+        def align(fewer: Problem) -> Alignment:
+            # What is made of networks without decoys' partners is used once: it belongs to no cache.
+            return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
+
+        return calibrate(problem, align, config, given, hops, removes)
 
     calibrator: AnyCalibrator = run.stage(store.CALIBRATION, fit)
     matches = decide(problem, alignment, calibrator, config)
