@@ -68,9 +68,9 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
             remedy=f"leave it out, or choose the method {', '.join(most)} or {last}",
         )
     progress.stage("reading the left network")
-    left, left_report = ingest.read_network(inputs.left, config.read)
+    left, left_report = ingest.read_network(inputs.left, config.read, "left")
     progress.stage("reading the right network")
-    right, right_report = ingest.read_network(inputs.right, config.read)
+    right, right_report = ingest.read_network(inputs.right, config.read, "right")
     for note in (*reading_notes("left", left_report), *reading_notes("right", right_report)):
         progress.note(note)
     columns = ingest.read_pairs(inputs.anchors, config.read)
