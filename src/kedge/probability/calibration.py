@@ -4,9 +4,9 @@ The method runs without some of the training anchors, and its scores of them sho
 
     P(u, v) = P(v | u has a counterpart) · P(u has a counterpart)      (model.py)
 
-times (n + 1) / (n + 2) for n validation anchors: Laplace's rule of succession, so that few of them never give
-certainty, and none leaves every probability under 0.5. These runs have fewer anchors than the final one, so the figures
-are, if anything, too low.
+times (r + 1) / (r + 2) for r validation anchors that are found: Laplace's rule of succession, so that few of them never
+give certainty, and none leaves every probability under 0.5; far less where they are found no better than by chance
+(chance.py). These runs have fewer anchors than the final one, so the figures are, if anything, too low.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from kedge.config import Config
+from kedge.probability import chance
 from kedge.probability.candidates import Scale, Shortlist, scale_of, shortlist, signals
 from kedge.probability.model import (
     PRIOR,
@@ -71,7 +72,8 @@ class Calibrator:
     plots are made of them. Validation accounts have a counterpart, so `predicted_given_counterpart` is the one to
     compare with `correct`. `one_order`: it was fitted with the networks in one order, so that exchanging them mirrors
     every probability; calibrators of earlier versions took the networks as they were given. `unlisted` is the chance
-    that a right account which is none of its candidates' counterpart has one all the same.
+    that a right account which is none of its candidates' counterpart has one all the same. `by_chance` is how many
+    validation anchors a random ranking would have first; None in calibrators of earlier versions.
     """
 
     scale: Scale
@@ -87,6 +89,7 @@ class Calibrator:
     notes: tuple[str, ...] = ()
     one_order: bool = False
     unlisted: float = 0.0
+    by_chance: float | None = None
 
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
@@ -95,7 +98,12 @@ class Calibrator:
     @property
     def ceiling(self) -> float:
         """The largest probability that this many validation anchors can support."""
-        return (self.validated + 1) / (self.validated + 2)
+        return chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
+
+    @property
+    def misfit(self) -> str | None:
+        """One sentence where validation anchors are found no better than by chance."""
+        return chance.misfit(int(self.correct.sum()), self.validated, self.by_chance)
 
     def has_counterpart(self, pairs: Shortlist) -> FloatArray:
         """P(counterpart) of every left account, [n_left]."""
@@ -181,16 +189,20 @@ def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: 
         np.concatenate([[], *(_free(x, f) for x, f in zip(tops[:1], folds, strict=False))]),
         min([1.0, *(pairs.free_right / max(pairs.free_left, 1) for pairs in lists)]),
     )
-    calibrator = Calibrator(best.scale, best.theta, counterpart, rule, validated, best.knots)
+    by_chance = chance.right_by_chance(
+        (len(f.validation), pairs.free_right) for f, pairs in zip(folds, lists, strict=True)
+    )
+    calibrator = Calibrator(
+        best.scale, best.theta, counterpart, rule, validated, best.knots, correct=best.correct, by_chance=by_chance
+    )
     predicted = calibrator.ceiling * best.predicted
     return replace(
         calibrator,
         unlisted=_fit_unlisted(calibrator, folds, lists),
         predicted=predicted * counterpart.probability(best.logits),
         predicted_given_counterpart=predicted,
-        correct=best.correct,
         without_candidates=validated - len(predicted),
-        notes=_notes(validated, best),
+        notes=(*_notes(validated, best), *filter(None, (calibrator.misfit,))),
     )
 
 
@@ -319,9 +331,6 @@ def _notes(validated: int, best: _Fitted) -> tuple[str, ...]:
         return (f"{validated} validation {few} too few to estimate probabilities; they are a guess",)
     if len(best.predicted) == 0:
         return ("no validation anchor had any candidate: probabilities are a guess",)
-    notes = []
     if validated < _SOME:
-        notes.append(f"probabilities rest on {validated} validation anchors only; take them as rough")
-    if not best.correct.any():
-        notes.append("the best candidate was wrong for every validation anchor: expect no usable match")
-    return tuple(notes)
+        return (f"probabilities rest on {validated} validation anchors only; take them as rough",)
+    return ()
