@@ -20,9 +20,12 @@ def test_each_fold_has_its_own_number_of_partners_to_choose_from() -> None:
     ("right", "validated", "expected", "chance"),
     [
         (0, 3, 0.01, True),
-        (1, 3, 0.003, False),  # 1 - 0.999^3 = 0.003
+        (1, 3, 0.003, True),  # 1 - 0.999^3 = 0.003
+        (2, 10, 0.05, True),  # 1 - 0.995^10 - 10 · 0.005 · 0.995^9 = 0.0011
+        (2, 10, 0.005, False),
         (1, 50, 0.3, True),  # 1 - (1 - 0.006)^50 = 0.26
-        (3, 50, 0.3, False),
+        (3, 50, 0.3, True),
+        (5, 50, 0.3, False),
         (40, 50, 0.3, False),
         (2, 2, 2.0, True),  # one free partner only
         (0, 0, 0.0, False),
@@ -34,9 +37,9 @@ def test_a_binomial_test_decides(right: int, validated: int, expected: float | N
     assert (misfit(right, validated, expected) is not None) == chance
 
 
-def test_the_largest_probability_follows_from_those_that_are_right() -> None:
-    assert ceiling(8, 50, 0.1) == 9 / 10
-    assert ceiling(2, 10, 0.05) == 3 / 4
+def test_the_largest_probability_is_small_where_anchors_are_found_by_chance() -> None:
+    assert ceiling(8, 50, 0.1) == 51 / 52
+    assert ceiling(2, 10, 0.05) == 3 / 12
     assert ceiling(0, 40, 0.1) == 1 / 42, "no better than by chance"
     assert ceiling(0, 0, 0.0) == 1 / 2
     assert ceiling(0, 40, None) == 41 / 42, "what earlier versions did"

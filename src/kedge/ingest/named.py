@@ -84,8 +84,8 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name[:_LONGEST].lower())
 
 
-def _role(name: str) -> Literal["first", "second", "any"] | None:
-    return next((role for role, form in _ROLES.items() if form.fullmatch(_plain(name))), None)  # type: ignore[return-value]
+def _role(name: str) -> str | None:
+    return next((role for role, form in _ROLES.items() if form.fullmatch(_plain(name))), None)
 
 
 def is_heading(top: Sequence[str], body: Sequence[Sequence[str]]) -> Literal["names", "kind"] | None:
@@ -110,7 +110,7 @@ def is_heading(top: Sequence[str], body: Sequence[Sequence[str]]) -> Literal["na
     width = min(len(names), len(body[0]))
     if width < 2 or not again.isdisjoint(map(_shape, names[:2])):
         return None
-    ends = [is_number]
+    ends: list[Callable[[str], bool]] = [is_number]
     if len(body) >= _ENOUGH_ROWS:
         ends += [lambda cell: any(map(str.isdigit, cell)), lambda cell: "@" in cell]
     found = any(all(differs(end, test) for end in (0, 1)) for test in ends)

@@ -4,8 +4,8 @@ The method runs without some of the training anchors, and its scores of them sho
 
     P(u, v) = P(v | u has a counterpart) · P(u has a counterpart)      (model.py)
 
-times (r + 1) / (r + 2) for r validation anchors that are found: Laplace's rule of succession, so that few of them never
-give certainty, and none leaves every probability under 0.5; far less where they are found no better than by chance
+times (n + 1) / (n + 2) for n validation anchors: Laplace's rule of succession, so that few of them never give
+certainty, and none leaves every probability under 0.5; far less where they are found no better than by chance
 (chance.py). These runs have fewer anchors than the final one, so the figures are, if anything, too low.
 """
 
