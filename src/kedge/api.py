@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,10 @@ def match(
     anchors: known (left id, right id) pairs: a path, a frame, a dict or a list.
     left_hypergraph, right_hypergraph: hyperedges of one's own in place of the built ones, as for `embed`, for methods
     that look at any; a matrix has one row for each account in the order in which the network first names them.
-    settings: by their names in `kedge config`, e.g. `{"method": "evidence"}`.
+    settings: by their names in `kedge config`, e.g. `{"method": "evidence"}`, or for the columns
+    of files and frames `{"read.columns": "caller,callee"}`.
+
+    `.notes` of the result has what `kedge match` prints to stderr. Anchors that do not fit are a warning, and no match.
     """
     inputs = Inputs(left, right, anchors, hypergraphs=(left_hypergraph, right_hypergraph))
     return _solve(inputs, preset, seed, settings, progress).matches
@@ -46,7 +50,10 @@ def _solve(
     inputs: Inputs, preset: str, seed: int, settings: Mapping[str, Any] | None, progress: Progress | None = None
 ) -> Outcome:
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
-    return match_in_memory(inputs, config, progress)
+    outcome = match_in_memory(inputs, config, progress)
+    if outcome.calibrator.misfit is not None:
+        warnings.warn(outcome.calibrator.misfit, stacklevel=3)
+    return outcome
 
 
 def embed(

@@ -27,3 +27,16 @@ def test_an_input_beyond_the_limit_is_refused(tmp_path: Path) -> None:
     result = kedge("check", path, path, "-q", "--max-input-memory", "1MB", code=2)
     assert "edges.csv: holds more than 1 MB" in result.stderr
     assert kedge("check", path, path, "-q", "--max-input-memory", "much", code=2).stderr.count("\n") == 1
+
+
+def test_edges_among_anchors_are_compared_with_chance(pair: Any, tmp_path: Path) -> None:
+    files = (pair / "left.tsv", pair / "right.tsv")
+    left, right = zip(
+        *(line.split("\t") for line in (pair / "anchors.tsv").read_text().split("\n") if line), strict=True
+    )
+    anchors = tmp_path / "anchors.tsv"
+    anchors.write_text("".join(f"{a}\t{b}\n" for a, b in zip(left, right[7:] + right[:7], strict=True)))
+    found = json.loads(kedge("check", *files, "-a", anchors, "--json", "-q").stdout)["warnings"]
+    assert sum("edges among the anchors are in both networks, no more than by chance" in line for line in found) == 1
+    right_ones = json.loads(kedge("check", *files, "-a", pair / "anchors.tsv", "--json", "-q").stdout)["warnings"]
+    assert not any("by chance" in line for line in right_ones)

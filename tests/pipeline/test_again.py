@@ -82,7 +82,7 @@ def test_a_precision_of_one_calls_nothing_and_the_reason_is_one_line(run: Path) 
     assert decided(run)["match"] == 0
     assert decided(run)["expected_precision"] is None
     assert result.stderr.count("\n") == 1
-    assert "no pair is sure enough to be called a match" in result.stderr
+    assert "with a precision or threshold of 1 nothing is called a match" in result.stderr
 
 
 def test_left_accounts_may_share_a_partner(run: Path) -> None:

@@ -82,6 +82,32 @@ def test_one_or_two_anchors_are_too_few_and_nothing_is_called_a_match(tmp_path: 
     assert max(row["probability"] for row in rows) <= (count + 1) / (count + 2)
 
 
+@pytest.mark.parametrize(
+    ("setting", "note"),
+    [
+        ("decide.precision=1", "with a precision or threshold of 1 nothing is called a match; ask for less, e.g. 0.95"),
+        ("decide.threshold=1", "with a precision or threshold of 1 nothing is called a match; ask for less, e.g. 0.95"),
+        ("decide.holdout=0", "no anchor could be held out: probabilities are a guess and stay under 0.5"),
+    ],
+)
+def test_what_no_anchors_can_show_is_no_match_and_one_line(tmp_path: Path, setting: str, note: str) -> None:
+    notes, rows = matched(tmp_path, named(EDGES, "a"), named(EDGES, "b"), same(20), "--set", setting)
+    assert notes.count(note) == 1
+    assert rows
+    assert "match" not in {row["decision"] for row in rows}
+
+
+@pytest.mark.parametrize("method", ["kedge", "percolation", "common-neighbours"])
+def test_random_anchors_are_no_match_and_two_lines(tmp_path: Path, method: str) -> None:
+    other = np.random.default_rng(1).permutation(40)
+    moved = [(other[a], other[b]) for a, b in EDGES]
+    notes, rows = matched(tmp_path, named(EDGES, "a"), named(moved, "b"), same(25), "--method", method)
+    assert notes.count("edges among the anchors are in both networks, no more than by chance") == 1
+    assert notes.count("validation anchors are found no better than by chance") == 1
+    assert "match" not in {row["decision"] for row in rows}
+    assert "no better than by chance" in (tmp_path / "run" / "report.html").read_text()
+
+
 def test_contradictory_anchors_are_refused_with_line_and_remedy(tmp_path: Path) -> None:
     anchors = [*same(3, 10), ("a1", "b1"), ("a1", "b2")]
     done = run(tmp_path, named(EDGES, "a"), named(EDGES, "b"), anchors)
@@ -139,7 +165,8 @@ def test_networks_that_share_no_edge_give_no_match(tmp_path: Path) -> None:
     far = {(a, b) for a in range(40) for b in range(a)} - {(max(e), min(e)) for e in EDGES}
     other = [sorted(far)[i] for i in np.random.default_rng(0).permutation(len(far))[: len(EDGES)]]
     notes, rows = matched(tmp_path, named(EDGES, "a"), named(other, "b"), same(20), "--set", "pairing.use=no")
-    assert "edges among the anchors is in both networks: they seem to have nothing in common" in notes
+    assert "edges among the anchors are in both networks, no more than by chance" in notes
+    assert "validation anchors are found no better than by chance (1 of 20 right first, 0.83 by chance)" in notes
     assert "no pair is sure enough to be called a match" in notes
     assert "match" not in {row["decision"] for row in rows}
 

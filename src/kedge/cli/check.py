@@ -7,34 +7,26 @@ from typing import Annotated, Any
 
 import typer
 
-from kedge.cli.options import (
-    ConfigFile,
-    Debug,
-    Json,
-    Left,
-    MaxInputMemory,
-    Preset,
-    Quiet,
-    Right,
-    Set,
-    guarded,
-    read_settings,
-)
+from kedge.cli import options
 from kedge.cli.show import Reporter, print_json, print_table
 
 
-@guarded
+@options.guarded
 def check(
-    left: Left,
-    right: Right,
+    left: options.Left,
+    right: options.Right,
     anchors: Annotated[Path | None, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")] = None,
-    preset: Preset = "default",
-    file: ConfigFile = None,
-    assignments: Set = None,
-    max_input_memory: MaxInputMemory = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,  # noqa: ARG001 (read by the guard)
+    columns: options.Columns = None,
+    left_columns: options.LeftColumns = None,
+    right_columns: options.RightColumns = None,
+    anchor_columns: options.AnchorColumns = None,
+    preset: options.Preset = "default",
+    file: options.ConfigFile = None,
+    assignments: options.Set = None,
+    max_input_memory: options.MaxInputMemory = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Show facts, warnings and a cost estimate for two networks and their anchors."""
     from kedge.config import resolve
@@ -42,13 +34,14 @@ def check(
     from kedge.ingest import read_network, read_pairs, resolve_pairs
     from kedge.pipeline import count_refinements
 
-    config = resolve(preset, file, assignments or (), read_settings(max_input_memory))
+    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    config = resolve(preset, file, assignments or (), given)
     reading = config.read
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {left.name}")
-        left_side = read_network(left, reading)
+        left_side = read_network(left, reading, "left")
         reporter.stage(f"reading {right.name}")
-        right_side = read_network(right, reading)
+        right_side = read_network(right, reading, "right")
         known = None
         if anchors is not None:
             resolved = resolve_pairs(read_pairs(anchors, reading), left_side[0], right_side[0])
@@ -81,6 +74,7 @@ def _print_check(report: dict[str, Any]) -> None:
             row("accounts without edges", "isolated"),
             row("components", "components"),
             row("largest component", "largest_component"),
+            ("header", *("yes" if report[side]["read"]["header"] else "no" for side in ("left", "right"))),
             dropped("rows read", "rows"),
             dropped("dropped: comments", "comments"),
             dropped("dropped: an account with itself", "self_loops"),

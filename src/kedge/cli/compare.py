@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kedge.cli.options import ConfigFile, Debug, Force, Json, Quiet, Set, guarded
+from kedge.cli.options import (
+    AnchorColumns,
+    Columns,
+    ConfigFile,
+    Debug,
+    Force,
+    Json,
+    LeftColumns,
+    Quiet,
+    RightColumns,
+    Set,
+    guarded,
+    read_settings,
+)
 from kedge.cli.show import Reporter, print_json, print_table
 from kedge.errors import KedgeError
 
@@ -42,6 +55,10 @@ def compare(
     right: Annotated[Path | None, typer.Argument(help="The right network.")] = None,
     anchors: Annotated[Path | None, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")] = None,
     test: Annotated[Path | None, typer.Option("--test", help="Held-out pairs; then all anchors are observed.")] = None,
+    columns: Columns = None,
+    left_columns: LeftColumns = None,
+    right_columns: RightColumns = None,
+    anchor_columns: AnchorColumns = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Instead of files: a folder with left.tsv, right.tsv, anchors.tsv."),
@@ -84,7 +101,9 @@ def compare(
     many = check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
     pair = _find_pair((left, right, anchors, test), data, split)
-    overrides = experiments.Overrides(tuple(assignments or ()), file)
+    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns)
+    named = [f"{name}={value}" for name, value in chosen.items()]
+    overrides = experiments.Overrides((*(assignments or ()), *named), file)
     plan = experiments.Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
     with Reporter(quiet).open() as reporter:
         reporter.stage("reading")

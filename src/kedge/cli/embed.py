@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # loading it takes torch, and `kedge --help` must not wait fo
 def embed(
     network: Annotated[Path, typer.Argument(help="The network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Vectors as .parquet, .csv or .npz.")],
+    columns: options.Columns = None,
     hypergraph: Annotated[
         Path | None,
         typer.Option("--hypergraph", metavar="FILE", help="Your own hyperedges: rows of account, hyperedge, p."),
@@ -61,7 +62,7 @@ def embed(
 
     refuse_overwrite(out, force)
     given = options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
-    given |= options.read_settings(max_input_memory)
+    given |= options.read_settings(max_input_memory, columns)
     given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli.options import Debug, Json, RunDirectory, guarded
+from kedge.cli.options import AnchorColumns, Debug, Json, RunDirectory, guarded, read_settings
 from kedge.cli.show import Reporter, print_json, print_metrics
 
 
@@ -15,13 +15,16 @@ from kedge.cli.show import Reporter, print_json, print_metrics
 def evaluate(
     run: RunDirectory,
     test: Annotated[Path, typer.Option("--test", help="Held-out pairs: left id, right id.")],
+    anchor_columns: AnchorColumns = None,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Measure a finished run on held-out pairs; the figures become part of the run and of its report."""
+    from kedge.config import resolve
     from kedge.pipeline import evaluate_run
 
-    metrics = evaluate_run(run, test, Reporter().note)
+    columns = resolve(overrides=read_settings(anchor_columns=anchor_columns)).read.anchor_columns
+    metrics = evaluate_run(run, test, Reporter().note, columns)
     if json:
         print_json(metrics)
     else:

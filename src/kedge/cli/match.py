@@ -23,6 +23,10 @@ def match(
     anchors: options.Anchors,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")],
     test: Test = None,
+    columns: options.Columns = None,
+    left_columns: options.LeftColumns = None,
+    right_columns: options.RightColumns = None,
+    anchor_columns: options.AnchorColumns = None,
     left_hypergraph: LeftHypergraph = None,
     right_hypergraph: RightHypergraph = None,
     method: Annotated[
@@ -55,7 +59,7 @@ def match(
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
-    given |= options.read_settings(max_input_memory)
+    given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
     with Reporter(quiet).open() as reporter:

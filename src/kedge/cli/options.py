@@ -53,6 +53,21 @@ MaxInputMemory = Annotated[
     str | None,
     typer.Option("--max-input-memory", metavar="SIZE", help="Refuse an input that takes more memory, e.g. 4GB."),
 ]
+_COLUMNS: Final = "by name or number from 1"
+Columns = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="SOURCE,TARGET[,WEIGHT]", help=f"The columns of a network, {_COLUMNS}."),
+]
+LeftColumns = Annotated[
+    str | None, typer.Option("--left-columns", metavar="COLUMNS", help="The same for the left network alone.")
+]
+RightColumns = Annotated[
+    str | None, typer.Option("--right-columns", metavar="COLUMNS", help="The same for the right network alone.")
+]
+AnchorColumns = Annotated[
+    str | None,
+    typer.Option("--anchor-columns", metavar="LEFT,RIGHT", help=f"The columns of anchors and test pairs, {_COLUMNS}."),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
 ]
@@ -78,11 +93,22 @@ def engine_settings(
     return {name: value for name, value in given.items() if value is not None}
 
 
-def read_settings(max_input_memory: str | None) -> dict[str, Any]:
+def read_settings(
+    max_input_memory: str | None = None,
+    columns: str | None = None,
+    left_columns: str | None = None,
+    right_columns: str | None = None,
+    anchor_columns: str | None = None,
+) -> dict[str, Any]:
     """The options of reading as settings."""
-    if max_input_memory is None:
-        return {}
-    return {"read.max_memory_mb": _megabytes("--max-input-memory", max_input_memory)}
+    given = {
+        "read.max_memory_mb": None if max_input_memory is None else _megabytes("--max-input-memory", max_input_memory),
+        "read.columns": columns,
+        "read.left_columns": left_columns,
+        "read.right_columns": right_columns,
+        "read.anchor_columns": anchor_columns,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _megabytes(option: str, size: str) -> float:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
-from kedge.cli.options import Debug, Force, Json, Quiet, guarded
+from kedge.cli.options import Columns, Debug, Force, Json, Quiet, guarded, read_settings
 from kedge.cli.show import Reporter, print_json, print_table
 from kedge.errors import KedgeError
 
@@ -27,6 +27,7 @@ def synth(
         Path | None,
         typer.Argument(help="A network to draw the paper's two sub-networks from; without one, a pair is planted."),
     ] = None,
+    columns: Columns = None,
     alpha_s: Annotated[float, typer.Option(help="Sub-networks: the share of edges in each.")] = 0.9,
     alpha_c: Annotated[float, typer.Option(help="Sub-networks: the share of edges in both.")] = 0.9,
     nodes: Annotated[int, typer.Option(help="Planted: accounts on each side.")] = 2000,
@@ -65,10 +66,13 @@ def synth(
     refuse_directory(out, [f"{name}.{format}" for name in _TABLES] + [_FIGURES])
     with Reporter(quiet).open() as reporter:
         if network is not None:
+            from kedge.config import resolve
             from kedge.ingest import read_network
 
             reporter.stage(f"reading {network.name}")
-            source, _ = read_network(network)
+            source, read = read_network(network, resolve(overrides=read_settings(columns=columns)).read)
+            for note in read.notes:
+                reporter.note(note)
             reporter.stage("sampling sub-networks")
             made = subnetworks(source, alpha_s, alpha_c, seed)
         else:

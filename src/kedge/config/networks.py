@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 
 class Stage(BaseModel):
     """Settings of one stage: frozen, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def _split_names(value: Any) -> Any:
+    """`source,target` as two names; a name with a comma is quoted, as in CSV."""
+    if isinstance(value, str):
+        value = next(csv.reader([value], skipinitialspace=True), [])
+    if not isinstance(value, list | tuple):
+        return value
+    names = tuple(str(name).strip() if isinstance(name, str | int) else name for name in value)
+    if names and (len(names) not in (2, 3) or "" in names or len(set(names)) < len(names)):
+        raise ValueError("give two or three different columns, e.g. source,target or 1,2,3")
+    return names
+
+
+ColumnNames = Annotated[tuple[str, ...], BeforeValidator(_split_names)]
 
 
 class ReadConfig(Stage):
@@ -21,6 +37,16 @@ class ReadConfig(Stage):
     header: Literal["auto", "yes", "no"] = Field(default="auto", description="whether the first row names the columns")
     weights: Literal["auto", "yes", "no"] = Field(
         default="auto", description="whether a third column is the edge's weight"
+    )
+    columns: ColumnNames = Field(
+        default=(),
+        description="the columns of both networks with source, target and perhaps weight: names in the header, or "
+        "numbers from 1; none: by known names, else the first two",
+    )
+    left_columns: ColumnNames = Field(default=(), description="the same for the left network alone")
+    right_columns: ColumnNames = Field(default=(), description="the same for the right network alone")
+    anchor_columns: ColumnNames = Field(
+        default=(), max_length=2, description="the columns of anchors and test pairs with the left and the right id"
     )
     contradictory: Literal["error", "drop"] = Field(
         default="error", description="what to do with anchors that give one account several partners"

@@ -12,5 +12,15 @@ from kedge.context.machine import (
     resident_mb,
     reuse_freed_memory,
 )
-from kedge.context.run_context import Cache, CacheEntry, Progress, RunContext, Silent, digest, get_or_make, spawn_seeds
+from kedge.context.run_context import (
+    Cache,
+    CacheEntry,
+    Noting,
+    Progress,
+    RunContext,
+    Silent,
+    digest,
+    get_or_make,
+    spawn_seeds,
+)
 from kedge.context.user_files import UserFile, user_file

@@ -48,6 +48,27 @@ class Silent:
         """Nothing."""
 
 
+@dataclass
+class Noting:
+    """Passes everything on, and keeps the notes."""
+
+    to: Progress
+    notes: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """Kept."""
+        self.notes.append(text)
+        self.to.note(text)
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """Passed on."""
+        self.to.stage(name, done)
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """Passed on."""
+        self.to.advance(done, total, detail)
+
+
 _LIBRARIES: Final = ("numpy", "torch")  # another version of these may round differently
 
 

@@ -50,12 +50,13 @@ def load_network(source: File | Planting) -> Network:
 
 def load_pair(pair: Pair, reading: ReadConfig) -> Known:
     """A pair of files."""
-    left, _ = read_network(pair.left.path, reading)
-    right, _ = read_network(pair.right.path, reading)
+    left, left_read = read_network(pair.left.path, reading, "left")
+    right, right_read = read_network(pair.right.path, reading, "right")
     columns = read_pairs(pair.anchors.path, reading)
     resolved = resolve_pairs(columns, left, right)
     problem = canonical(build_problem(left, right, resolved, columns, reading.contradictory))
-    notes = [f"anchors: {note}" for note in resolved.report.notes]
+    read = {"left": left_read.notes, "right": right_read.notes, "anchors": resolved.report.notes}
+    notes = [f"{what}: {note}" for what, found in read.items() for note in found]
     if pair.test is None:
         return Known(problem, None, tuple(notes))
     test, more = resolve_test(read_pairs(pair.test.path, reading), problem)

@@ -2,6 +2,6 @@
 
 from kedge.ingest.anchors import AnchorReport, build_problem, resolve_pairs, resolve_test
 from kedge.ingest.build import EdgeReport
-from kedge.ingest.checks import check, edges_among, estimate_cost, hub_warning
+from kedge.ingest.checks import FEWEST_EDGES, check, edges_among, estimate_cost, hub_warning, misfit_warning
 from kedge.ingest.formulas import guard_table, guard_text, write_delimited
 from kedge.ingest.read import read_hypergraph, read_network, read_pairs

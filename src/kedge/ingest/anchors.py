@@ -107,7 +107,7 @@ def _misfit(columns: Columns, what: str, known: BoolArray, swapped: int, row: in
     return columns.fault(
         row,
         f"{int((~known).sum())} of {len(known)} {what} name accounts that are in no edge, the first {example}",
-        "check that the ids are written as in the networks (01 is not 1)",
+        "check that the ids are written as in the networks (01 is not 1), or name their columns with --anchor-columns",
     )
 
 

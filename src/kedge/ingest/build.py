@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import coo_array, csr_array
 
-from kedge.ingest.columns import Columns, encode
+from kedge.ingest.columns import Columns, Encoded, encode
 from kedge.linalg import pattern
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, pair_keys
 
 # Weights are float32 from here on. Between this and its inverse even sums of products of two of them stay in its range
 # (decision 30); beyond, a weight would become infinite, or 0 and its edge would be none.
 LEAST_WEIGHT: Final = 1e-15
+_FEWEST_ROWS: Final = 10  # from which a first row with accounts of its own is noted; unmeasured
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,21 @@ def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
         zero_weights=zero,
         trimmed_ids=encoded.trimmed,
         weighted=weight is not None,
-        notes=columns.notes,
+        notes=(*columns.notes, *_header_notes(columns, encoded)),
     )
     return network, report
+
+
+def _header_notes(columns: Columns, encoded: Encoded) -> tuple[str, ...]:
+    """A note where the first row is an edge whose two accounts are in no other row, as a header would be."""
+    first, second = encoded.first, encoded.second
+    if not columns.doubtful or len(first) < _FEWEST_ROWS:
+        return ()
+    again = np.isin(first[1:], [first[0], second[0]]) | np.isin(second[1:], [first[0], second[0]])
+    if again.any():
+        return ()
+    names = ", ".join(encoded.ids[int(side[0])].as_py() for side in (first, second))
+    return (f"the first row ({names}) has accounts of no other row; if it is a header: --set read.header=yes",)
 
 
 def _weights(columns: Columns) -> FloatArray:

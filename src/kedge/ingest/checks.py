@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import pdtrc
 
 from kedge.ingest.anchors import AnchorReport
 from kedge.ingest.build import EdgeReport
@@ -27,6 +28,8 @@ _BYTES_FLOOR: Final = 700_000_000
 _BYTES_PER_ACCOUNT: Final = 2_400
 _BYTES_PER_EMBEDDED: Final = 7_500  # more for each account whose near ones are searched for
 _BYTES_PER_EDGE: Final = 40
+FEWEST_EDGES: Final = 10  # edges among anchors; from fewer, how often an edge is on both sides is mostly assumed
+_LEVEL: Final = 0.05  # of the test whether edges are in both networks more often than by chance; unmeasured
 
 
 @dataclass(frozen=True)
@@ -128,24 +131,48 @@ def _describe(network: Network, read: EdgeReport) -> NetworkFacts:
 
 def _describe_anchors(left: Network, right: Network, pairs: IntArray, listed: AnchorReport) -> AnchorFacts:
     known = pairs[(pairs >= 0).all(axis=1)]
-    inside = [edges_among(left, known[:, 0]), edges_among(right, known[:, 1])]
-    # Both are numbered by anchor, so an edge of both networks stands in the same cell.
-    both = int(inside[0].multiply(inside[1]).nnz // 2)
-    either = int((inside[0].nnz + inside[1].nnz) // 2 - both)
+    edges = edges_among(left, right, known)
+    either = edges.left + edges.right - edges.both
     return AnchorFacts(
         listed=listed,
         left_share=len(known) / max(1, left.n),
         right_share=len(known) / max(1, right.n),
-        edges_left=int(inside[0].nnz // 2),
-        edges_right=int(inside[1].nnz // 2),
-        edges_both=both,
-        overlap=both / either if either else None,
+        edges_left=edges.left,
+        edges_right=edges.right,
+        edges_both=edges.both,
+        overlap=edges.both / either if either else None,
     )
 
 
-def edges_among(network: Network, accounts: IntArray) -> csr_array:
-    """1 where an edge joins two of the accounts, numbered as they are given, each edge in both directions."""
-    return pattern(csr_array(network.adjacency[accounts][:, accounts]), np.int8)
+class EdgesAmong(NamedTuple):
+    """How many edges join two of the anchored accounts: on the left, on the right, and in both networks."""
+
+    left: int
+    right: int
+    both: int
+
+
+def edges_among(left: Network, right: Network, anchors: IntArray) -> EdgesAmong:
+    """The edges among anchored accounts, counted."""
+    inside = [
+        pattern(csr_array(network.adjacency[accounts][:, accounts]), np.int8)
+        for network, accounts in zip((left, right), anchors.T, strict=True)
+    ]
+    # Both are numbered by anchor, so an edge of both networks stands in the same cell.
+    both = csr_array(inside[0].multiply(inside[1]))
+    return EdgesAmong(*(int(matrix.nnz // 2) for matrix in (*inside, both)))
+
+
+def misfit_warning(edges: EdgesAmong, anchors: int) -> str | None:
+    """A warning where enough edges join anchored accounts, and no more of them than by chance are in both networks."""
+    expected = edges.left * edges.right / max(1, anchors * (anchors - 1) / 2)
+    if min(edges.left, edges.right) < FEWEST_EDGES or (edges.both and pdtrc(edges.both - 1, expected) <= _LEVEL):
+        return None
+    among = f"{edges.both:,} of the {edges.left:,} and {edges.right:,} edges among the anchors"
+    return (
+        f"{among} are in both networks, no more than by chance ({expected:.2g}): anchors or columns that do not fit, "
+        "or networks with nothing in common"
+    )
 
 
 def _network_warnings(side: str, network: Network, facts: NetworkFacts) -> Iterator[str]:
@@ -198,6 +225,7 @@ def _size_warnings(left: NetworkFacts, right: NetworkFacts) -> list[str]:
 def _anchor_warnings(facts: AnchorFacts) -> list[str]:
     listed, overlap = facts.listed, facts.overlap
     equal = listed.equal_ids / max(1, listed.found + listed.unknown)
+    misfit = misfit_warning(EdgesAmong(facts.edges_left, facts.edges_right, facts.edges_both), listed.found)
     warnings = {
         f"ids are equal on {equal:.0%} of the anchors; kedge does not use ids, but joining on them may already answer "
         "your question": equal > 0.5,
@@ -206,8 +234,10 @@ def _anchor_warnings(facts: AnchorFacts) -> list[str]:
         f"{listed.contradictory} give one account several partners; `match` refuses them": listed.contradictory,
         f"{listed.found} are too few to estimate how far the networks agree": listed.found < 10,
         f"the networks share only {overlap or 0:.1%} of the edges among them; expect weak matches": overlap is not None
-        and overlap < 0.02,
+        and overlap < 0.02
+        and misfit is None,
         "no edge joins two of them, so the agreement of the networks cannot be measured": overlap is None
         and listed.found >= 2,
+        misfit or "": misfit is not None,
     }
     return [f"anchors: {text}" for text in (*listed.notes, *(text for text, holds in warnings.items() if holds))]

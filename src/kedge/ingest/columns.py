@@ -28,6 +28,9 @@ class Columns:
     header: bool = False
     comments: int = 0  # lines that begin with # or %, which are no rows
     isolated: pa.Array | None = None  # accounts that the source names without an edge
+    ends: tuple[str, str] | None = None  # what messages call the two columns; None where the source has no columns
+    doubtful: bool = False  # whether the first row might be a header all the same
+    guessed: bool = False  # whether the names of more than two columns leave open which hold ids
 
     def fault(self, row: int, problem: str, remedy: str) -> KedgeError:
         """The error for one row."""

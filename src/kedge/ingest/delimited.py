@@ -51,6 +51,9 @@ def read_columns(file: UserFile, config: ReadConfig, weights_wanted: bool = True
         tuple(notes),
         header=dialect.header is not None,
         comments=comments,
+        ends=dialect.ends,
+        doubtful=dialect.doubtful,
+        guessed=dialect.guessed,
     )
 
 

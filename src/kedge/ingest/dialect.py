@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
+from kedge.ingest.named import choose_columns, is_heading, is_number
 from kedge.ingest.sources import SAMPLE_BYTES, Source
 
 COMMENTS: Final = ("#", "%")
@@ -18,23 +19,13 @@ _LINE_END: Final = re.compile("\r\n|\r|\n")
 _NO_SPACE: Final = re.compile("[^ \t\n\r\v\f]+")  # what `bytes.split` takes for spaces; `str.split` has many more
 _DELIMITERS: Final = ("\t", ",", ";", "|", " ")
 _SAMPLE_ROWS: Final = 200
-_FIRST: Final = frozenset(
-    "source src from left start head node1 node_1 user user1 user_1 user_id id1 id_1 follower account account1 "
-    "left_id source_id from_id from_node fromnodeid person1 network1 node_a".split()
-)
-_SECOND: Final = frozenset(
-    "target dst dest destination to right end tail node2 node_2 friend user2 user_2 friend_id id2 id_2 followee "
-    "account2 right_id target_id to_id to_node tonodeid person2 network2 node_b "
-    "hyperedge".split()
-)
-_WEIGHT: Final = frozenset("weight w weights value strength count p".split())
 # A third column of whole numbers this large counts seconds since 1970, not strength.
 _TIMESTAMP: Final = 1e8
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How to read a text table; `skip` counts the lines before the first row of data."""
+    """How to read a text table; `header` names all columns, `skip` counts the lines before the first row of data."""
 
     delimiter: str
     columns: int
@@ -45,6 +36,14 @@ class Dialect:
     skip: int
     single: bool  # whether to make runs of spaces one before parsing
     notes: tuple[str, ...] = ()
+    doubtful: bool = False  # whether the first row, read as data, might be a header all the same
+    guessed: bool = False  # whether its names leave open which columns hold ids
+
+    @property
+    def ends(self) -> tuple[str, str]:
+        """What a message calls the two columns of ids."""
+        names = [str(i + 1) for i in range(self.columns)] if self.header is None else list(map(repr, self.header))
+        return names[self.first], names[self.second]
 
 
 class _Row(NamedTuple):
@@ -61,17 +60,23 @@ def sniff(source: Source, config: ReadConfig, weights_wanted: bool = True) -> Di
     delimiter = _delimiter(texts, config.delimiter, source)
     rows = [_Row(line, _fields(text, delimiter)) for line, text in lines]
     width = _width(rows, delimiter, source)
-    header = _header(rows, config.header, source)
-    named = header is not None and len(header) == width
-    first, second, weight = name_columns(header) if header is not None and named else (0, 1, None)
-    notes: list[str] = []
+    header, notes = _header(rows, width, config, source)
+    first, second, weight, known = choose_columns(header, width, config.columns, str(source.path))
     if not weights_wanted or config.weights == "no":
         weight = None
-    elif weight is None:
+    elif weight is None and (config.weights == "yes" or not config.columns):
         body = [row.fields for row in (rows if header is None else rows[1:])]
-        weight, notes = _unnamed_weight(header, width, body, config.weights, {first, second})
+        weight, more = _unnamed_weight(header, width, body, config.weights, {first, second})
+        notes += more
     uneven = delimiter == " " and any(text != " ".join(split_words(text)) for text in texts)
-    return Dialect(delimiter, width, header, first, second, weight, _skipped(rows, header), uneven, tuple(notes))
+    doubtful = (
+        header is None
+        and config.header == "auto"
+        and not any(is_number(rows[0].fields[end]) for end in (first, second) if end < len(rows[0].fields))
+    )
+    guessed = header is not None and not known and width > 2
+    skip = _skipped(rows, header)
+    return Dialect(delimiter, width, header, first, second, weight, skip, uneven, tuple(notes), doubtful, guessed)
 
 
 def _sample(source: Source) -> list[tuple[int, str]]:
@@ -99,13 +104,44 @@ def _width(rows: Sequence[_Row], delimiter: str, source: Source) -> int:
     return width
 
 
-def _header(rows: Sequence[_Row], stated: str, source: Source) -> tuple[str, ...] | None:
+def _header(
+    rows: Sequence[_Row], width: int, config: ReadConfig, source: Source
+) -> tuple[tuple[str, ...] | None, list[str]]:
+    """The names of the columns if the first row has them, and a note where that was concluded from other rows."""
     top, body = rows[0].fields, [row.fields for row in rows[1:]]
-    if not (_is_header(top, body) if stated == "auto" else stated == "yes"):
-        return None
+    notes = []
+    if config.header == "auto":
+        by_name = any(not name.isdecimal() for name in config.columns)
+        reason = "names" if by_name else is_heading(*_ends_first(top, body, config.columns))
+        if reason == "kind":
+            shown = ", ".join(top[:3]) + (", ..." if len(top) > 3 else "")
+            notes.append(f"1 row, the first ({shown}), is taken as a header; --set read.header=no reads it as data")
+    else:
+        reason = "names" if config.header == "yes" else None
+    if reason is None:
+        return None, notes
     if not body and source.whole:
         raise KedgeError("holds a header and no rows", file=source.path, remedy="give at least one edge or pair")
-    return tuple(field.strip() for field in top)
+    header = [field.strip() for field in top]
+    # The index of a data frame has no name, and it comes first; a delimiter after the last field adds an empty one.
+    if len(header) == width - 1 and any(len(row) == width and row[-1].strip() for row in body):
+        header.insert(0, "")
+    return (*header, *[""] * (width - len(header)))[:width], notes
+
+
+def _ends_first(
+    top: list[str], body: list[list[str]], stated: Sequence[str]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The rows with the columns first that the user gave by their numbers."""
+    places = [int(number) - 1 for number in stated]
+    if not places:
+        return top, body
+
+    def moved(row: list[str]) -> list[str]:
+        chosen = [row[place] for place in places if place < len(row)]
+        return chosen + [cell for place, cell in enumerate(row) if place not in places]
+
+    return moved(top), list(map(moved, body))
 
 
 def _skipped(rows: Sequence[_Row], header: tuple[str, ...] | None) -> int:
@@ -157,40 +193,6 @@ def _most_common(widths: Sequence[int]) -> int:
     return max(widths, key=lambda width: (widths.count(width), -widths.index(width)))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_header(top: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: by known names, or by words above a column of numbers."""
-    names = [field.strip().lower() for field in top]
-    if not _FIRST.isdisjoint(names) and not _SECOND.isdisjoint(names):
-        # Accounts may be called "left" or "friend" too, but then they occur again.
-        again = {field.strip().lower() for row in body for field in row}
-        return again.isdisjoint((_FIRST | _SECOND).intersection(names))
-
-    def is_numeric(column: int) -> bool:
-        width = min(len(names), len(body[0])) if body else 0
-        return column < width and all(len(row) > column and _is_number(row[column]) for row in body)
-
-    above = [0, 1] if is_numeric(0) and is_numeric(1) else [2] if is_numeric(2) and names[2] else []
-    return bool(above) and not any(_is_number(names[column]) for column in above)
-
-
-def name_columns(header: Sequence[str]) -> tuple[int, int, int | None]:
-    """Which columns hold the two ends and the weight, by their names; by default the first two."""
-    names = [name.strip().lower() for name in header]
-    first = [i for i, name in enumerate(names) if name in _FIRST]
-    second = [i for i, name in enumerate(names) if name in _SECOND]
-    ends = (first[0], second[0]) if len(first) == 1 and len(second) == 1 else (0, 1)
-    weight = next((i for i, name in enumerate(names) if name in _WEIGHT and i not in ends), None)
-    return *ends, weight
-
-
 def _unnamed_weight(
     header: tuple[str, ...] | None, width: int, rows: Sequence[Sequence[str]], stated: str, taken: set[int]
 ) -> tuple[int | None, list[str]]:
@@ -201,10 +203,9 @@ def _unnamed_weight(
     if third is None or stated == "yes":
         return third, []
     if header is not None:
-        name = repr(header[third]) if len(header) == width else "3"
-        return None, [f"column {name} is not called a weight and is ignored"]
+        return None, [f"column {header[third]!r} is not called a weight and is ignored"]
     values = [row[third] for row in rows if len(row) > third]
-    if not values or not all(map(_is_number, values)):
+    if not values or not all(map(is_number, values)):
         return None, ["the third column is not numeric and is ignored"]
     if all(float(value) >= _TIMESTAMP for value in values):
         return None, ["the third column looks like timestamps and is ignored (--set read.weights=yes to use it)"]

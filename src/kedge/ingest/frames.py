@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kedge.config import ReadConfig
 from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
-from kedge.ingest.dialect import name_columns
+from kedge.ingest.named import Chosen, choose_columns
 from kedge.ingest.sources import UserFile, head_of, refuse_bomb
 
 _BATCH_ROWS: Final = 1 << 20  # each batch has the whole dictionary of its row group: few batches
@@ -23,14 +24,15 @@ def is_parquet(file: UserFile) -> bool:
     return head_of(file).startswith(b"PAR1")
 
 
-def read_parquet(file: UserFile) -> Columns:
+def read_parquet(file: UserFile, config: ReadConfig, weights_wanted: bool = True) -> Columns:
     """The id columns of a Parquet file, in batches: no more is unpacked than the limit allows."""
     import pyarrow.parquet as pq
 
     try:
         source = str(file.path) if file.content is None else pa.BufferReader(file.content)
         with pq.ParquetFile(source, page_checksum_verification=True) as plain:
-            chosen, weighted = _choose_columns(plain.schema_arrow, file)
+            places = _choose(plain.schema_arrow.names, config, weights_wanted, str(file.path))
+            chosen, width = _distinct(plain.schema_arrow, places, file), len(plain.schema_arrow)
             _refuse_claims(plain.metadata, file)
             rows = plain.metadata.num_rows
         # Text stays numbered until its length is known: one long id, repeated, is small in a file and not in memory.
@@ -51,25 +53,32 @@ def read_parquet(file: UserFile) -> Columns:
         raise KedgeError(f"claims {rows} rows and has {found}", file=file.path, remedy="write it again")
     if not rows:
         raise KedgeError("holds no rows", file=file.path, remedy="give a file with one edge or pair per row")
-    return _from_table(pa.Table.from_batches(batches).select(chosen), weighted, str(file.path))
+    return _from_table(
+        pa.Table.from_batches(batches).select(chosen), str(file.path), guessed=not places.known and width > 2
+    )
 
 
-def _choose_columns(schema: pa.Schema, file: UserFile) -> tuple[list[str], bool]:
-    """The names of the id columns and perhaps of a weight, and whether there is one."""
-    names = schema.names
+def _choose(names: list[str], config: ReadConfig, weights_wanted: bool, file: str | None) -> Chosen:
+    """The places of the two ids and perhaps of a weight."""
     if len(names) < 2:
         raise KedgeError(
             f"has {'one column' if names else 'no columns'} where two are needed",
-            file=file.path,
-            remedy="write two columns of ids",
+            file=file,
+            remedy="give two columns of ids",
         )
-    first, second, weight = name_columns(names)
-    chosen = [names[i] for i in (first, second, weight) if i is not None]
+    chosen = choose_columns(names, len(names), config.columns, file)
+    return chosen if weights_wanted and config.weights != "no" else chosen._replace(weight=None)
+
+
+def _distinct(schema: pa.Schema, places: Chosen, file: UserFile) -> list[str]:
+    """The names of these columns, which must be the only ones of their name, and have cells that can be ids."""
+    names = schema.names
+    chosen = [names[place] for place in places.all]
     for name in chosen:
         if names.count(name) > 1:
             raise KedgeError(f"has several columns {name!r}", file=file.path, remedy="give each its own name")
         _refuse_nested(schema.field(name).type, name, str(file.path))
-    return chosen, weight is not None
+    return chosen
 
 
 def _refuse_claims(metadata: Any, file: UserFile) -> None:
@@ -102,14 +111,14 @@ def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _from_table(table: pa.Table, weighted: bool, file: str | None) -> Columns:
-    """Columns of the first two of a table, and of the third where there are weights."""
+def _from_table(table: pa.Table, file: str | None, guessed: bool) -> Columns:
+    """Columns of the first two of a table, and weights of the third if there is one."""
     names = table.column_names
     ends = [_as_text(table.column(i), names[i], file) for i in (0, 1)]
     if ends[0].type != ends[1].type:
         ends = [end.cast(pa.large_string()) for end in ends]
     weight = None
-    if weighted:
+    if len(names) > 2:
         column = table.column(2)
         if column.null_count:
             raise _cell_fault(column, names[2], file, "has no weight")
@@ -119,7 +128,8 @@ def _from_table(table: pa.Table, weighted: bool, file: str | None) -> Columns:
             raise KedgeError(
                 f"column {names[2]!r} holds weights that are not numbers", file=file, remedy="make them numbers"
             ) from None
-    return Columns(ends[0], ends[1], weight, file, line_of=lambda row: row + 1)
+    labels = repr(names[0]), repr(names[1])
+    return Columns(ends[0], ends[1], weight, file, lambda row: row + 1, header=True, ends=labels, guessed=guessed)
 
 
 def _cell_fault(column: pa.ChunkedArray, name: str, file: str | None, problem: str) -> KedgeError:
@@ -155,14 +165,11 @@ def _as_text(column: pa.ChunkedArray, name: str, file: str | None) -> pa.Chunked
     return text
 
 
-def read_frame(source: Any) -> Columns:
+def read_frame(source: Any, config: ReadConfig, weights_wanted: bool = True) -> Columns:
     """The id columns of a frame, by their names, else the first two."""
     table = source if isinstance(source, pa.Table) else pa.table(source)
-    if table.num_columns < 2:
-        raise KedgeError("a frame with fewer than two columns", remedy="give two columns of ids")
-    first, second, weight = name_columns(table.column_names)
-    places = [i for i in (first, second, weight) if i is not None]
-    return _from_table(table.select(places), weight is not None, None)
+    places = _choose(table.column_names, config, weights_wanted, None)
+    return _from_table(table.select(places.all), None, guessed=not places.known and table.num_columns > 2)
 
 
 def read_pair_rows(rows: Iterable[Any]) -> Columns:

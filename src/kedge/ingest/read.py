@@ -19,8 +19,9 @@ from kedge.ingest.build import EdgeReport, accept_hypergraph, build_hypergraph, 
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
 from kedge.ingest.dialect import sniff
+from kedge.ingest.named import are_dates, are_timestamps
 from kedge.ingest.sources import UserFile, inspect, take_file
-from kedge.types import Hypergraph, KedgeError, Network
+from kedge.types import Hypergraph, KedgeError, Network, Side
 
 
 class InputFormat(NamedTuple):
@@ -56,6 +57,9 @@ def _is_edge_index(source: Any) -> bool:
     return isinstance(source, np.ndarray) or hasattr(source, "edge_index") or _has_class_of("torch")(source)
 
 
+_SAMPLE: Final = 200  # rows that are looked at for dates
+_COLUMNS: Final = "--columns source,target"
+_PAIR_COLUMNS: Final = "--anchor-columns left,right"
 _PAIRS: Final = (list, tuple, set, zip)
 _NAMED: Final = "columns by name, else the first two"
 _NUMBERED: Final = "accounts are numbered from 0"
@@ -66,11 +70,12 @@ TEXT: Final = InputFormat(
     _is_file,
     read_columns,
 )
+FRAME: Final = InputFormat("data frame", f"pandas, polars, duckdb, pyarrow: {_NAMED}", _is_frame, frames.read_frame)
 # The first that recognises a source reads it; a path comes as the `UserFile` that it names.
 FORMATS: Final = (
     PARQUET,
     TEXT,
-    InputFormat("data frame", f"pandas, polars, duckdb, pyarrow: {_NAMED}", _is_frame, frames.read_frame),
+    FRAME,
     InputFormat("NetworkX graph", "edge attribute `weight`", _has_class_of("networkx"), frames.read_networkx),
     InputFormat("igraph graph", "attributes `name` and `weight`", _has_class_of("igraph"), frames.read_igraph),
     InputFormat(
@@ -99,18 +104,48 @@ def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
             f"cannot read a network or pairs from {type(source).__module__}.{type(source).__name__}",
             remedy="give a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids",
         )
-    # Only text leaves open how it is to be read.
-    return kind.read(source, config, weights_wanted) if kind is TEXT else kind.read(source)
+    # Only tables leave open how they are to be read.
+    if kind in (PARQUET, TEXT, FRAME):
+        return kind.read(source, config, weights_wanted)
+    read = kind.read(source)
+    return replace(read, notes=(*read.notes, f"no effect: columns of a {kind.name}")) if config.columns else read
 
 
-def read_network(source: Any, config: ReadConfig | None = None) -> tuple[Network, EdgeReport]:
-    """A network from any of the `FORMATS`, and what was dropped on reading it."""
-    return build_network(_columns(source, config or ReadConfig(), weights_wanted=True))
+def _ids(source: Any, config: ReadConfig, option: str, weights_wanted: bool) -> Columns:
+    """Columns of two ids. Where the user has not chosen them, dates are refused and what looks like time is noted."""
+    read = _columns(source, config, weights_wanted)
+    if config.columns or read.ends is None:
+        return read
+    samples = [side.slice(0, _SAMPLE).to_pylist() for side in (read.first, read.second)]
+    for name, cells in zip(read.ends, samples, strict=True):
+        if are_dates(cells):
+            raise KedgeError(
+                f"column {name} holds dates, not accounts (the first is {cells[0]!r})",
+                file=read.file,
+                remedy=f"name the two columns of ids, or number them from 1, with {option}",
+            )
+    timed = [name for name, cells in zip(read.ends, samples, strict=True) if are_timestamps(cells)]
+    notes = []
+    if len(timed) == 1:  # both: ids of ten digits
+        notes.append(f"column {timed[0]} is read as accounts and looks like timestamps; {option} names other columns")
+    elif read.guessed:
+        notes.append(f"columns {' and '.join(read.ends)} are read as ids; {option} names others")
+    return replace(read, notes=(*read.notes, *notes))
+
+
+def read_network(source: Any, config: ReadConfig | None = None, side: Side | None = None) -> tuple[Network, EdgeReport]:
+    """A network from any of the `FORMATS`, and what was dropped on reading it; its columns are those of its side."""
+    config = config or ReadConfig()
+    own = {"left": config.left_columns, "right": config.right_columns, None: ()}[side]
+    config = config.model_copy(update={"columns": own or config.columns})
+    return build_network(_ids(source, config, _COLUMNS, weights_wanted=True))
 
 
 def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:
     """Pairs of ids (anchors, test pairs) from any of the `FORMATS`."""
-    return _columns(source, config or ReadConfig(), weights_wanted=False)
+    config = config or ReadConfig()
+    config = config.model_copy(update={"columns": config.anchor_columns})
+    return _ids(source, config, _PAIR_COLUMNS, weights_wanted=False)
 
 
 def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = None, isolated: int = 0) -> Hypergraph:
@@ -120,7 +155,7 @@ def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = N
         return replace(accept_hypergraph(source.H, network, isolated), centres=source.centres)
     if hasattr(source, "tocsr") or isinstance(source, np.ndarray):
         return accept_hypergraph(source, network, isolated)
-    config = config or ReadConfig()
+    config = (config or ReadConfig()).model_copy(update={"columns": ()})  # these are of networks
     source = _taken(source, config)
     if _is_file(source) and not _is_parquet(source):
         # A third column can only be p here, whatever it is called.

@@ -14,8 +14,12 @@ from kedge.pipeline.solve import load_outcome
 from kedge.types import KedgeError
 
 
-def evaluate_run(directory: Path, test: Any, note: Callable[[str], None]) -> dict[str, Any]:
+def evaluate_run(
+    directory: Path, test: Any, note: Callable[[str], None], columns: tuple[str, ...] = ()
+) -> dict[str, Any]:
     """Every metric on these pairs. They replace those of an earlier evaluation, in the report too.
+
+    `columns` of the file that hold the ids; none: those that the run was given for its anchors.
 
     Where the directory cannot be written, or another kedge works in it, the figures are returned and not saved.
     """
@@ -29,7 +33,9 @@ def evaluate_run(directory: Path, test: Any, note: Callable[[str], None]) -> dic
             saved = False
             note(f"the figures are not saved in the run: {error}")
         outcome = load_outcome(directory)
-        pairs, notes = ingest.resolve_test(ingest.read_pairs(test, outcome.config.read), outcome.problem)
+        reading = outcome.config.read
+        reading = reading.model_copy(update={"anchor_columns": columns or reading.anchor_columns})
+        pairs, notes = ingest.resolve_test(ingest.read_pairs(test, reading), outcome.problem)
         for line in notes:
             note(line)
         files = results(outcome, pairs)

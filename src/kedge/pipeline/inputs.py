@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from kedge import ingest
@@ -24,7 +23,6 @@ from kedge.probability import count_folds
 from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem
 
 _USUAL: Final = 3  # refinements after which few matches are new
-_FEWEST_EDGES: Final = 10  # edges among anchors; from fewer the two rates are mostly what was assumed
 
 _FORGOTTEN: Final = "[forgotten {}]"  # the name of an account that was purged
 Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the right network
@@ -68,9 +66,9 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
             remedy=f"leave it out, or choose the method {', '.join(most)} or {last}",
         )
     progress.stage("reading the left network")
-    left, left_report = ingest.read_network(inputs.left, config.read)
+    left, left_report = ingest.read_network(inputs.left, config.read, "left")
     progress.stage("reading the right network")
-    right, right_report = ingest.read_network(inputs.right, config.read)
+    right, right_report = ingest.read_network(inputs.right, config.read, "right")
     for note in (*reading_notes("left", left_report), *reading_notes("right", right_report)):
         progress.note(note)
     columns = ingest.read_pairs(inputs.anchors, config.read)
@@ -209,27 +207,19 @@ def _anchor_notes(problem: Problem, method: Method) -> Iterator[str]:
         some = int(isolated.sum())
         verb = "have" if some > 1 else "has"
         yield f"{some:,} of {count:,} anchors {verb} an account without edges: no evidence starts there"
+    edges = ingest.edges_among(problem.left, problem.right, problem.anchors)
+    misfit = ingest.misfit_warning(edges, count)
+    if misfit is not None:
+        yield misfit
     if method.explains:
-        yield from _rate_notes(problem)
+        # Why the edges among the anchors do not show how often an edge is on both sides, where they do not.
+        if min(edges.left, edges.right) < ingest.FEWEST_EDGES:
+            few = "anchors are" if count > 1 else "anchor is"
+            yield (
+                f"{count:,} {few} too few to estimate how often an edge is on both sides "
+                f"({edges.left} and {edges.right} edges among them): about one half is assumed"
+            )
         yield from _reach_notes(problem)
-
-
-def _rate_notes(problem: Problem) -> Iterator[str]:
-    """Why the edges among the anchors do not show how often an edge is on both sides, where they do not."""
-    left, right = problem.anchors.T
-    count = len(problem.anchors)
-    inside = [ingest.edges_among(problem.left, left), ingest.edges_among(problem.right, right)]
-    edges = [matrix.nnz // 2 for matrix in inside]
-    if min(edges) < _FEWEST_EDGES:
-        yield (
-            f"{count:,} anchor{'s are' if count > 1 else ' is'} too few to estimate how often an edge is on both sides "
-            f"({edges[0]} and {edges[1]} edges among them): about one half is assumed"
-        )
-    elif csr_array(inside[0].multiply(inside[1])).nnz == 0:
-        yield (
-            f"not one of the {edges[0]:,} and {edges[1]:,} edges among the anchors is in both networks: they seem to "
-            "have nothing in common, expect no usable match"
-        )
 
 
 def _reach_notes(problem: Problem) -> Iterator[str]:

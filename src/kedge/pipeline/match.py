@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from kedge import store
 from kedge.config import Config, to_toml
-from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
+from kedge.context import Noting, Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import MemoryRun, Outcome, solve
@@ -21,13 +22,13 @@ _LASTING: Final = (*store.NETWORKS, *store.HYPERGRAPHS)  # stages that decisions
 
 
 def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = None) -> Outcome:
-    """Match two networks in memory."""
-    progress = progress or Silent()
+    """Match two networks in memory; the matches have the notes."""
+    progress = Noting(progress or Silent())
     problem = read_problem(inputs, config, progress)
     outcome = solve(problem, config, MemoryRun(RunContext(progress=progress)))
     for note in _notes(outcome):
         progress.note(note)
-    return outcome
+    return replace(outcome, matches=replace(outcome.matches, notes=tuple(progress.notes)))
 
 
 @one_blas_thread()
@@ -165,7 +166,11 @@ def match_notes(matches: Matches) -> tuple[str, ...]:
             f"{tied:,} of {accounts:,} accounts have several best candidates with equal scores: "
             "which of them stands first means nothing"
         )
-    if len(matches.partners("match")) == 0:
+    if matches.threshold >= 1:
+        notes.append(
+            "no probability is 1: with a precision or threshold of 1 nothing is called a match; ask for less, e.g. 0.95"
+        )
+    elif len(matches.partners("match")) == 0:
         notes.append(
             f"no pair is sure enough to be called a match: the surest has a probability of "
             f"{matches.probability.max():.2f}, the threshold is {matches.threshold:.2f}"

@@ -5,7 +5,8 @@ The method runs without some of the anchors (folds.py). From the smaller network
     P(u's leader is right) = P(right | u has a counterpart) · P(u has a counterpart | what is seen of u)
 
 with the two models of leaders.py and the share of counterpart.py; both times (n + 1) / (n + 2) for n validation
-anchors: Laplace's rule of succession, so that few of them never give certainty. The other candidates of an account
+anchors: Laplace's rule of succession, so that few of them never give certainty; far less where they are found no better
+than by chance (chance.py). The other candidates of an account
 divide what its leader leaves, as the choice of choice.py does. A pair has the mean of what its two accounts predict, in
 log-odds, and no account's probabilities sum to more than 1. A side weighs as much as its share: where nearly all have a
 counterpart, little depends on how alike decoys and accounts without one are.
@@ -22,6 +23,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from kedge.config import Config
+from kedge.probability import chance
 from kedge.probability.candidates import Scale, Shortlist, scale_of, signals
 from kedge.probability.choice import PRIOR, examples, fit_weights, logits, pool, probabilities
 from kedge.probability.counterpart import Moments, Seen, Share, count_moments, estimate_share
@@ -60,7 +62,8 @@ class Calibrator:
     having a candidate and of having none, [2, 2], for either side. `predicted`, `correct`: probability and truth of the
     best candidate of each validation account that has any, by models that were not fitted on it; `without_candidates`
     counts those that have none. Reliability plots are made of them. Validation accounts have a counterpart, so
-    `predicted_given_counterpart` is the one to compare with `correct`.
+    `predicted_given_counterpart` is the one to compare with `correct`. `by_chance` is how many validation anchors a
+    random ranking would have first.
     """
 
     scale: Scale
@@ -76,6 +79,7 @@ class Calibrator:
     correct: BoolArray = field(default_factory=lambda: np.empty(0, bool))
     without_candidates: int = 0
     notes: tuple[str, ...] = ()
+    by_chance: float | None = None
 
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
@@ -84,7 +88,12 @@ class Calibrator:
     @property
     def ceiling(self) -> float:
         """The largest probability that this many validation anchors can support."""
-        return (self.validated + 1) / (self.validated + 2)
+        return chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
+
+    @property
+    def misfit(self) -> str | None:
+        """One sentence where validation anchors are found no better than by chance."""
+        return chance.misfit(int(self.correct.sum()), self.validated, self.by_chance)
 
     def estimate(
         self, problem: Problem, pairs: Shortlist, known: tuple[float, float] | None = None, side: int = 0
@@ -213,20 +222,20 @@ def _with_validation(
     shown[first] = True
     shown &= kind.listed
     at = shown[kind.listed]
+    by_chance = [len(first) / len(lists) / max(pairs.free_right, 1) for pairs in lists]
+    calibrator = replace(calibrator, correct=kind.correct[shown], by_chance=float(sum(by_chance)))
     given = calibrator.ceiling * sigmoid(is_right[at])
-    has = np.empty(0)
-    if len(lists) and at.any():
+    has = np.ones(len(given))
+    if len(given):
         share = estimate_share(calibrator.moments, (lists[0].free_left, lists[0].free_right))
         prior = share.log_odds(0, kind.active[shown], calibrator.moments[0].centre)
         has = sigmoid(prior + calibrator.counterpart.trusted(raw[at]) + calibrator.listed[0, 0])
-    correct = kind.correct[shown]
     return replace(
         calibrator,
-        predicted=given * has if at.any() else given,
+        predicted=given * has,
         predicted_given_counterpart=given,
-        correct=correct,
-        without_candidates=calibrator.validated - len(correct),
-        notes=_notes(calibrator.validated, correct),
+        without_candidates=calibrator.validated - len(given),
+        notes=(*_notes(calibrator.validated, len(given)), *filter(None, (calibrator.misfit,))),
     )
 
 
@@ -319,17 +328,14 @@ def _stacked(kinds: tuple[_Kind, _Kind]) -> tuple[FloatArray, IntArray]:
     )
 
 
-def _notes(validated: int, correct: BoolArray) -> tuple[str, ...]:
+def _notes(validated: int, listed: int) -> tuple[str, ...]:
     if validated == 0:
         return ("no anchor could be held out: probabilities are a guess and stay under 0.5",)
     if validated < _FEW:
         few = "anchors are" if validated > 1 else "anchor is"
         return (f"{validated} validation {few} too few to estimate probabilities; they are a guess",)
-    if len(correct) == 0:
+    if listed == 0:
         return ("no validation anchor had any candidate: probabilities are a guess",)
-    notes = []
     if validated < _SOME:
-        notes.append(f"probabilities rest on {validated} validation anchors only; take them as rough")
-    if not correct.any():
-        notes.append("the best candidate was wrong for every validation anchor: expect no usable match")
-    return tuple(notes)
+        return (f"probabilities rest on {validated} validation anchors only; take them as rough",)
+    return ()

@@ -50,6 +50,11 @@ class EarlierCalibrator:
     one_order: bool = False
     unlisted: float = 0.0
 
+    @property
+    def misfit(self) -> None:
+        """Earlier versions did not compare with chance."""
+        return None
+
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
         return self.one_order and not problem.exchanged

@@ -90,7 +90,8 @@ class Matches:
     method, calibrated `probability`, `margin` of the score to the best other candidate, and `decision`, an
     index into `DECISIONS`. `counterpart` is the probability that the left account has any counterpart; divided by it,
     `probability` is the one among accounts known to have one. `assigned` marks the pairs of the assignment, sure
-    or not; a row decided "match" or "review" is one of them. Assigned pairs are a match from `threshold` on.
+    or not; a row decided "match" or "review" is one of them. Assigned pairs are a match from `threshold` on. `notes`
+    of a match in memory are the lines that `kedge match` prints to stderr.
     """
 
     left_ids: pa.Array
@@ -105,6 +106,7 @@ class Matches:
     counterpart: FloatArray
     assigned: NDArray[np.bool_]
     threshold: float
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         names = ("left", "right", "rank", "score", "probability", "margin", "decision", "counterpart", "assigned")
