@@ -18,7 +18,7 @@ from reviewing import HOSTILE, Browser, open_log, small_run
 from scipy.sparse import csr_array
 from tampering import make_run
 
-from kedge.evidence.model import terms
+from kedge.evidence.terms import terms
 from kedge.review.app import PAGES
 from kedge.review.data import ReviewData
 from kedge.review.openapi import document
