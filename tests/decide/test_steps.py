@@ -20,6 +20,7 @@ from kedge.decide.steps import (
     counterpart_words,
     evidence_lines,
     isolated,
+    lead_words,
     rival_lines,
 )
 
@@ -83,6 +84,15 @@ def test_the_shares_of_the_candidates_add_up_to_one(mine: float, second: float, 
     assert sum(line.value for line in lines) == pytest.approx(1.0, abs=2e-3)
     if len(lines) == 4:
         assert sum(line.value for line in lines) == pytest.approx(1.0, abs=1e-9)
+
+
+def test_shares_that_are_more_than_one_together_are_explained() -> None:
+    found = explanation([], [])
+    assert found.competition is not None
+    assert not any("more than 1" in str(words) for words in lead_words(found))
+    crowded = replace(found, competition=replace(found.competition, given_counterpart=0.7, unlisted=0.0))
+    assert [line.value for line in rival_lines(crowded)] == [0.7, 0.3, 0.1]
+    assert "together more than 1" in as_text(crowded)
 
 
 @given(SHARES, SHARES)

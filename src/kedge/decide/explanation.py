@@ -83,7 +83,8 @@ class Lead:
 class Competition:
     """Who the left account is, given that it has a counterpart: this candidate, the runner-up, others, none of them.
 
-    The four shares add up to 1. `leads` are over the other candidates of the left and of the right account: the shares
+    The four shares add up to 1. Where probabilities are estimated for right accounts, candidates alone may add up to
+    more, and `unlisted` is 0. `leads` are over the other candidates of the left and of the right account: the shares
     follow from them, and from how often such leads were right among the validation anchors.
     """
 

@@ -61,7 +61,10 @@ def evidence_lines(explanation: Explanation, most: int = MOST) -> list[Line]:
 
 
 def rival_lines(explanation: Explanation) -> list[Line]:
-    """Step 2: who the left account is, given that it has a counterpart; as shown, the lines add up to 1."""
+    """Step 2: who the left account is, given that it has a counterpart; as shown, the lines add up to 1.
+
+    They may add up to more where probabilities are estimated for the right accounts; `lead_words` then states it.
+    """
     e, c = explanation, explanation.competition
     if c is None:
         return []
@@ -83,7 +86,9 @@ def lead_words(explanation: Explanation) -> list[Words]:
     found: list[Words] = []
     for lead in c.leads if c else ():
         words = f" {abs(lead.lead):.{LOG_ODDS_DIGITS}f} {'above' if lead.lead >= 0 else 'below'} "
-        found.append(("score", words, Name(lead.rival), f", the {lead.side} account's best other candidate"))
+        found.append((f"score{words}", Name(lead.rival), f", the {lead.side} account's best other candidate"))
+    if sum(line.value for line in rival_lines(explanation)) > 1 + 2 * 10**-SHARE_DIGITS:
+        found.append(("together more than 1: each share was estimated among the rivals for its right account",))
     return found
 
 
