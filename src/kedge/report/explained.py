@@ -130,7 +130,7 @@ def _html(words: Words) -> Markup:
 
 
 def _bar(bar: _Bar, value: float) -> Markup:
-    box = {"x": number(100 * bar[0]), "width": number(max(100 * (bar[1] - bar[0]), 0.8)), "y": 0, "height": 7}
+    box = {"x": number(100 * bar[0]), "width": number(max(100 * (bar[1] - bar[0]), 0.8)), "y": "0", "height": "7"}
     drawn = tag("rect", class_=f"bar {'match' if value >= 0 else 'bad'}", **box)
     stretched = {"viewBox": "0 0 100 7", "preserveAspectRatio": "none"}
     return tag("svg", drawn, class_="meter", **stretched, aria_hidden="true")
