@@ -138,6 +138,14 @@ def test_a_method_without_evidence_has_its_score_and_the_other_steps() -> None:
     assert "0.400 × 0.900 = 0.360" in text
 
 
+def test_small_scores_are_not_rounded_to_nothing() -> None:
+    found = replace(explanation([], []), score=0.0123, log_odds=None)
+    assert found.competition is not None
+    found = replace(found, competition=replace(found.competition, leads=(Lead("right", "bob", 0.00034),)))
+    assert "this pair (score 0.012)" in as_text(found)
+    assert "score 0.00034 above bob, the right account's best other candidate" in as_text(found)
+
+
 def test_a_pair_that_is_no_candidate_has_no_product() -> None:
     text = as_text(replace(explanation([], []), competition=None, probability=None, score=None, rank=None))
     assert "no matched neighbour is evidence for or against" in text

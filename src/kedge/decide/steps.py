@@ -68,9 +68,9 @@ def rival_lines(explanation: Explanation) -> list[Line]:
     e, c = explanation, explanation.competition
     if c is None:
         return []
-    lines = [Line((Name(e.right), f", this pair (score {e.score:.2f})"), c.given_counterpart)]
+    lines = [Line((Name(e.right), f", this pair (score {_short(e.score or 0.0)})"), c.given_counterpart)]
     if e.runner_up:
-        second = (Name(e.runner_up.right), f", the runner-up (score {e.runner_up.score:.2f})")
+        second = (Name(e.runner_up.right), f", the runner-up (score {_short(e.runner_up.score)})")
         lines.append(Line(second, e.runner_up.given_counterpart))
     if c.others:
         words = f"{c.others} other candidate{'s' if c.others > 1 else ''}, together"
@@ -85,8 +85,8 @@ def lead_words(explanation: Explanation) -> list[Words]:
     c = explanation.competition
     found: list[Words] = []
     for lead in c.leads if c else ():
-        words = f" {abs(lead.lead):.{LOG_ODDS_DIGITS}f} {'above' if lead.lead >= 0 else 'below'} "
-        found.append((f"score{words}", Name(lead.rival), f", the {lead.side} account's best other candidate"))
+        words = f"score {_short(abs(lead.lead))} {'above' if lead.lead >= 0 else 'below'} "
+        found.append((words, Name(lead.rival), f", the {lead.side} account's best other candidate"))
     if sum(line.value for line in rival_lines(explanation)) > 1 + 2 * 10**-SHARE_DIGITS:
         found.append(("together more than 1: each share was estimated among the rivals for its right account",))
     return found
@@ -159,7 +159,7 @@ def as_text(explanation: Explanation, most: int = MOST, width: int = 24) -> str:
     if e.log_odds is None:
         lines.append("     not known of single neighbours" + score_words(e))
     elif parts:
-        total = Line(("log-odds" + score_words(e),), round(e.log_odds, LOG_ODDS_DIGITS))
+        total = Line(("total log-odds" + score_words(e),), round(e.log_odds, LOG_ODDS_DIGITS))
         lines += _bars([*parts, total], width, "+", LOG_ODDS_DIGITS)
     else:
         lines.append("     no matched neighbour is evidence for or against the pair")
@@ -193,7 +193,12 @@ def _elsewhere(e: Explanation) -> list[str]:
 def score_words(e: Explanation) -> str:
     """The score where it is another number than the log-odds."""
     differs = e.score is not None and (e.log_odds is None or abs(e.score - e.log_odds) >= 0.5 * 10**-LOG_ODDS_DIGITS)
-    return f"; score {e.score:.{LOG_ODDS_DIGITS}f}" if differs else ""
+    return f"; score {_short(e.score or 0.0)}" if differs else ""
+
+
+def _short(score: float) -> str:
+    """A score or a difference of two: methods have scales of their own, so small ones have more digits."""
+    return f"{score:.{LOG_ODDS_DIGITS}f}" if abs(score) >= 0.1 or score == 0 else f"{score:.2g}"
 
 
 def _bars(lines: Sequence[Line], width: int, sign: str, digits: int) -> list[str]:

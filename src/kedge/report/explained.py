@@ -40,7 +40,7 @@ def explanation_svg(explanation: Explanation) -> str:
     page = _Page()
     page.write((Name(e.left), " = ", Name(e.right), " ?"), size=15, weight=600)
     decided = "" if e.probability is None else f": probability {e.probability:.{steps.SHARE_DIGITS}f}, rank {e.rank}"
-    page.write((e.verdict + decided,))
+    page.write((steps.isolated(e.verdict) + decided,))
     for step in _steps(e):
         page.y += 10
         page.write(step.title, weight=600)
@@ -50,7 +50,7 @@ def explanation_svg(explanation: Explanation) -> str:
             page.write(words, colour=_SOFT)
     page.y += 10 if e.notes else 0
     for note in e.notes:
-        page.write((f"note: {note}",), colour=_SOFT)
+        page.write((f"note: {steps.isolated(note)}",), colour=_SOFT)
     height = page.y + 12
     return tag(
         "svg",
@@ -97,7 +97,7 @@ def _steps(e: Explanation) -> list[_Step]:
         below.append(("no matched neighbour is evidence for or against the pair",))
     else:
         total = round(e.log_odds, steps.LOG_ODDS_DIGITS)
-        parts = [*parts, Line(("log-odds" + steps.score_words(e),), total)]
+        parts = [*parts, Line(("total log-odds" + steps.score_words(e),), total)]
     if e.similarity is not None:
         below.append((f"similarity of the vectors {e.similarity:.3f}",))
     found = [_Step((f"1. {steps.EVIDENCE}",), parts, _falls([line.value for line in parts]), below, adds=True)]
