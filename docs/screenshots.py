@@ -16,6 +16,18 @@ from kedge.cli.chromium import find_chromium
 IMAGES = Path(__file__).parent / "images"
 KEDGE = [sys.executable, "-m", "kedge"]
 Scheme = Literal["light", "dark"]
+# The first pair of the queue with seven neighbours to draw: the most informative ones have few.
+SOMETHING_TO_SEE = """async () => {
+  const get = async (path) => (await fetch(path)).json();
+  for (let offset = 0; ; offset += 50) {
+    const { pairs } = await get(`/api/queue?limit=50&offset=${offset}`);
+    for (const { left, right } of pairs) {
+      const { pair } = await get(`/api/pair?left=${left.account}&right=${right.account}`);
+      if (pair.ego.joined.length >= 7) return [left.account, right.account];
+    }
+    if (!pairs.length) throw new Error("no pair has seven");
+  }
+}"""
 
 
 class Shot(NamedTuple):
@@ -84,8 +96,9 @@ def take_review(browser: Browser, run: Path) -> None:
             page.wait_for_load_state("networkidle")
 
     ann = enter("Ann", 1280, 860, "light")
-    while ann.locator(".rung").count() < 7:  # a pair with something to see
-        answer(ann, "s")
+    left, right = ann.evaluate(SOMETHING_TO_SEE)
+    ann.goto(f"{base}?left={left}&right={right}")
+    ann.wait_for_selector(".rung")
     save(ann, "review.png")
     answer(ann, "ynuynnyy")
     bob = enter("Bob", 1280, 760, "dark")

@@ -72,6 +72,17 @@ def test_the_estimator_follows_the_customs(pair: Any) -> None:
     said = linker.fit((left, right), train).predict([known["left"][0], "nobody"])
     assert said == [known["right"][0], None]
     assert len(linker.matches_) > 0
+    row = int(linker.matches_.probability.argmax())
+    ids = (
+        linker.matches_.left_ids[int(linker.matches_.left[row])],
+        linker.matches_.right_ids[int(linker.matches_.right[row])],
+    )
+    found = linker.explain(*map(str, ids))
+    assert found.competition.given_counterpart * found.counterpart == pytest.approx(linker.matches_.probability[row])
+    assert found.log_odds == pytest.approx(linker.matches_.score[row], abs=1e-3), "all that the score is made of"
+    assert str(found).startswith(f"{ids[0]}  =  {ids[1]} ?")
+    with pytest.raises(kedge.KedgeError, match="no left account"):
+        linker.explain("nobody", str(ids[1]))
 
 
 def test_a_users_mistake_is_a_kedge_error(pair: Any) -> None:

@@ -13,7 +13,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kedge.api import Config, Hypergraph, KedgeError, Linker, Matches, Network, Problem, embed, match, read_network
+    from kedge.api import (
+        Config,
+        Hypergraph,
+        KedgeError,
+        Linker,
+        Matches,
+        Network,
+        Problem,
+        embed,
+        explain,
+        match,
+        read_network,
+    )
 
 # Read when torch loads OpenMP: idle threads sleep instead of spinning, which on a busy machine takes the cores from the
 # threads that work (a training step on 4,000 accounts, two threads: 6.0 s spinning, 0.12 s sleeping, at a load of 11).
@@ -22,7 +34,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 __version__ = "0.1.0"
 
 __all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "__version__", "embed"]
-__all__ += ["match", "read_network"]
+__all__ += ["explain", "match", "read_network"]
 
 # All of them are in `kedge.api` too, which loads the whole pipeline; these are to be had for less.
 _LIGHT = {"Config": "config", "KedgeError": "errors", "read_network": "ingest"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kedge.config import Config, resolve
@@ -12,11 +13,12 @@ from kedge.ingest import read_network
 from kedge.pipeline import Inputs, Outcome, match_in_memory
 from kedge.types import Hypergraph, KedgeError, Matches, Network, Problem
 
-if TYPE_CHECKING:  # torch takes seconds to load: only embedding pays for it
-    from kedge.pipeline.embed import Embedded
+if TYPE_CHECKING:
+    from kedge.decide.explanation import Explanation
+    from kedge.pipeline.embed import Embedded  # torch takes seconds to load: only embedding pays for it
 
-__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "embed", "match"]
-__all__ += ["read_network"]
+__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "embed", "explain"]
+__all__ += ["match", "read_network"]
 
 
 def match(
@@ -79,6 +81,13 @@ def embed(
     return fit(network, config, RunContext(progress=progress or Silent()), hypergraph=hypergraph, features=features)
 
 
+def explain(run: str | Path, left: str, right: str) -> Explanation:
+    """A pair of a run directory explained, as `kedge explain` does; `print` shows it in three steps."""
+    from kedge.pipeline.explain import explain_pair
+
+    return explain_pair(Path(run), left, right)
+
+
 class Linker:
     """An estimator: `fit((left, right), anchors)`, then `predict(left_ids)`; results end in an underscore.
 
@@ -109,6 +118,7 @@ class Linker:
         outcome = _solve(inputs, self.preset, self.seed, self.settings)
         self.matches_ = outcome.matches
         self.problem_ = outcome.problem
+        self._outcome = outcome
         self._partner = {
             **{
                 outcome.problem.left.name(u): outcome.problem.right.name(v)
@@ -121,6 +131,16 @@ class Linker:
 
     def predict(self, left_ids: Iterable[str]) -> list[str | None]:
         """The right account decided for each left one (anchors included), or None for "no counterpart known"."""
+        self._refuse_unfitted()
+        return [self._partner.get(str(name)) for name in left_ids]
+
+    def explain(self, left: str, right: str) -> Explanation:
+        """Any pair explained: its evidence, its rivals, its counterpart; `print` shows it in three steps."""
+        from kedge.pipeline.explain import explain_outcome
+
+        self._refuse_unfitted()
+        return explain_outcome(self._outcome, left, right)
+
+    def _refuse_unfitted(self) -> None:
         if not hasattr(self, "_partner"):
             raise KedgeError("the linker is not fitted", remedy="call fit((left, right), anchors) first")
-        return [self._partner.get(str(name)) for name in left_ids]

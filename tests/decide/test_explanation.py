@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kedge.decide.explanation import PairEvidence, as_dict, as_text, explain
-from kedge.evidence.model import Term
+from kedge.decide.explanation import PairEvidence, explain
+from kedge.evidence.terms import Term
 from kedge.types import Matches, Network, Problem
 
 TERMS = [Term(1, 1, 1.0, 2.5), Term(2, 2, 0.5, 0.5), Term(3, -1, 0.9, -0.75), Term(-1, 3, 0.4, -0.25)]
@@ -70,38 +70,36 @@ def test_any_pair_is_explained_also_one_that_is_no_candidate(problem: Problem, m
     assert found.probability is None
     assert found.verdict.startswith("not a candidate")
     assert found.runner_up.right == "right0"
-    assert "the match of left3 is no neighbour" in as_text(found)
+    assert "the match of left3 is no neighbour" in str(found)
 
 
-def test_dict_is_json(problem: Problem, matches: Matches) -> None:
-    found = explain(problem, matches, (0, 0), PairEvidence(TERMS), ("few anchors",))
-    data = json.loads(json.dumps(as_dict(found), allow_nan=False))
-    assert data["hits"][0] == {"left": "left1", "right": "right1", "belief": 1.0, "weight": 2.5}
-    assert data["notes"] == ["few anchors"]
+def test_the_way_to_the_probability_is_a_product(problem: Problem, matches: Matches) -> None:
+    found = explain(problem, matches, (0, 0), PairEvidence(TERMS))
+    assert found.competition is not None
+    assert found.competition.given_counterpart * found.counterpart == pytest.approx(found.probability)
+    # Shares of the left account: this candidate 0.8 / 0.95, the other 0.1 / 0.95, the rest is none of them.
+    assert found.competition.given_counterpart == pytest.approx(0.8 / 0.95)
+    assert found.competition.unlisted == pytest.approx(0.05 / 0.95)
+    assert found.competition.others == 0
+    assert [(lead.side, lead.rival, lead.lead) for lead in found.competition.leads] == [
+        ("left", "right4", 1.0),
+        ("right", "left4", 0.5),
+    ]
+    assert explain(problem, matches, (4, 5), PairEvidence(TERMS)).competition is None, "no candidate"
 
 
-def test_text_is_a_waterfall_whose_steps_add_up(problem: Problem, matches: Matches) -> None:
-    many = [Term(1, 1, 1.0, 1 / (i + 1)) for i in range(30)]
-    text = as_text(explain(problem, matches, (0, 0), PairEvidence(many, prior=0.5)), most=4)
-    steps = [line for line in text.splitlines() if line.startswith("    ")]
-    values = [float(next(w for w in line.split() if w[0] in "+-" and "." in w)) for line in steps]
-    assert "26 more matched neighbours" in text
-    assert sum(values[:-1]) == pytest.approx(values[-1], abs=0.01)
-    assert "runner-up for left0: right4 (0.100)" in text
+def test_without_any_chance_of_a_counterpart_nothing_is_divided(problem: Problem, matches: Matches) -> None:
+    none = replace(matches, counterpart=np.zeros(3), probability=np.zeros(3))
+    found = explain(problem, none, (0, 0), PairEvidence(TERMS)).competition
+    assert found is not None
+    assert (found.given_counterpart, found.unlisted) == (0.0, 1.0)
 
 
-def test_text_without_evidence(problem: Problem, matches: Matches) -> None:
-    text = as_text(explain(problem, matches, (2, 5), PairEvidence()))
-    assert "no matched neighbour is evidence for or against" in text
+def test_a_method_without_evidence_has_no_log_odds(problem: Problem, matches: Matches) -> None:
+    assert explain(problem, matches, (0, 0), PairEvidence(None)).log_odds is None
 
 
-def test_hostile_names_stay_on_their_line() -> None:
-    left = Network.from_edges([[0, 1]], 2, ["evil\n\x1b[31m", "b"])
-    right = Network.from_edges([[0, 1]], 2, ["c", "d"])
-    empty = np.empty(0)
-    matches = Matches(
-        left.ids, right.ids, *([empty.astype(int)] * 3), *([empty] * 3), empty.astype(int), empty, empty > 0, 0.5
-    )
-    text = as_text(explain(Problem(left, right, []), matches, (0, 0), PairEvidence()))
-    assert "\x1b" not in text
-    assert text.splitlines()[0] == "evil\\n\\x1b[31m  =  c ?"
+def test_a_neighbour_alone_is_a_miss_only_where_it_counts_against_the_pair(problem: Problem, matches: Matches) -> None:
+    found = explain(problem, matches, (0, 0), PairEvidence([Term(2, -1, 0.6, 0.5), Term(3, -1, 0.9, -0.5)]))
+    assert [reason.left for reason in found.hits] == ["left2"]
+    assert [reason.left for reason in found.misses] == ["left3"]

@@ -19,9 +19,9 @@ from kedge.config import Config, EvidenceConfig
 from kedge.evaluation import metrics as evaluate
 from kedge.evidence import propagate as module
 from kedge.evidence.forms import FORMS
-from kedge.evidence.model import terms
 from kedge.evidence.propagate import anchored_neighbours, propagate, schedule
 from kedge.evidence.ranking import ranking_scores
+from kedge.evidence.terms import terms
 from kedge.methods.evidence import align
 from kedge.types import Network, Problem
 

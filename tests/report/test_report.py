@@ -20,8 +20,10 @@ from kedge.decide.decisions import thresholds
 from kedge.evaluation import metrics as evaluate
 from kedge.evaluation.breakdowns import OUTCOMES, breakdown
 from kedge.pipeline import load_outcome, measure
+from kedge.pipeline.explain import explain_pair
 from kedge.report import build_report, report_figures, standalone_svg
 from kedge.report.axes import root_ticks
+from kedge.report.examples import explain_first
 from kedge.report.facts import gather_facts, interval
 from kedge.report.markup import data_block, name_of, tag
 from kedge.store import load_contents, read_manifest
@@ -177,13 +179,28 @@ def test_hostile_names_are_text(place: str) -> None:
         assert HOSTILE[0] in shown
         assert "txt.[U+202E]gpj[U+2066].exe" in shown
         assert "line[U+000A]break[U+0000]and[U+001B][31m" in shown
-        assert max(map(len, shown)) < 200
+        assert max(map(len, shown)) < 300
+        assert any(text.endswith("… (and 4,760 more letters)") for text in shown), "what is cut is counted"
 
 
-def test_no_id_is_outside_the_two_tables() -> None:
+def test_no_id_is_outside_the_section_of_pairs() -> None:
     page = build_report(make_contents(names=["needle-one", "needle-two"]))
-    assert page.count("needle-one") == 2  # left and right of one row
+    pairs = page[page.index('<section aria-labelledby="pairs"') :]
+    pairs = pairs[: pairs.index("</section>")]
+    assert page.count("needle-one") == pairs.count("needle-one") > 2  # left and right of one row, and explained
     assert "needle" not in json.dumps(facts_of(page))
+
+
+def test_probabilities_of_the_tables_are_products_and_the_first_pairs_are_explained(run: Path) -> None:
+    contents = load_contents(run / "tested")
+    facts = gather_facts(contents)
+    for row in (*facts.surest, *facts.to_review):
+        assert row.given_counterpart * row.counterpart == pytest.approx(row.probability)
+    explained = explain_first(contents, facts)
+    assert len(explained) == bool(facts.surest) + bool(facts.to_review)
+    for (_, found), rows in zip(explained, (rows for rows in (facts.surest, facts.to_review) if rows), strict=True):
+        assert (found.left, found.right, found.probability) == (rows[0].left, rows[0].right, rows[0].probability)
+        assert found == dataclasses.replace(explain_pair(run / "tested", found.left, found.right), notes=())
 
 
 def test_the_page_refers_to_nothing_outside_and_its_policy_fits_it() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import sqlite3
 import tracemalloc
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from reviewing import HOSTILE, Browser, open_log, small_run
 from scipy.sparse import csr_array
 from tampering import make_run
 
-from kedge.evidence.model import terms
+from kedge.evidence.terms import terms
 from kedge.review.app import PAGES
 from kedge.review.data import ReviewData
 from kedge.review.openapi import document
@@ -88,16 +89,47 @@ def test_evidence_adds_up_and_names_the_neighbours(browser: Browser, run: Run) -
     data, _ = run
     pair = browser.next()
     u, v = pair["left"]["account"], pair["right"]["account"]
-    assert pair["evidence"]["total"] == pytest.approx(sum(s["weight"] for s in pair["evidence"]["steps"]), abs=0.01)
+    assert pair["evidence"]["total"] == pytest.approx(sum(s["weight"] for s in pair["evidence"]["steps"]), abs=1e-9)
     assert data.evidence is not None
     expected = sum([term.weight for term in terms(data.problem, data.evidence, u, v)])
-    assert pair["evidence"]["total"] == pytest.approx(expected, abs=1e-3)
+    assert pair["evidence"]["total"] == pytest.approx(expected, abs=0.0051)
     neighbours = set(data.problem.left.adjacency[[u]].indices.tolist())
     for twin in pair["ego"]["joined"]:
         assert twin["left"]["account"] in neighbours
         assert twin["known"] == (data.partner[0][twin["left"]["account"]] == twin["right"]["account"])
     drawn = len(pair["ego"]["joined"]) + len(pair["ego"]["left"]["alone"]) + pair["ego"]["left"]["more"]
     assert drawn == pair["left"]["degree"]
+
+
+def test_the_drawing_and_the_evidence_have_the_same_neighbours(run: Run, log: DecisionLog) -> None:
+    data, _ = run
+    assert data.evidence is not None
+    # Each account may be several: beliefs are spread, as in the first rounds of hard problems.
+    rng = np.random.default_rng(3)
+    spread = data.evidence.support.toarray() + rng.dirichlet(np.full(data.problem.right.n, 0.05), data.problem.left.n)
+    browser = Browser(replace(data, evidence=replace(data.evidence, support=csr_array(spread / 2))), log)
+    for row in browser.get("/api/queue", limit=20)["pairs"]:
+        pair = browser.get("/api/pair", left=row["left"]["account"], right=row["right"]["account"])["pair"]
+        named = [(s["left"], s["right"]) for s in pair["evidence"]["steps"] if s["kind"] == "neighbour"]
+        assert named == [(twin["left"], twin["right"]) for twin in pair["ego"]["joined"]]
+        counts = {s["kind"]: s["count"] for s in pair["evidence"]["steps"] if s["kind"] != "neighbour"}
+        assert len(named) + counts.get("other", 0) == pair["ego"]["matched"]
+        for side in (0, 1):
+            accounts = [both[side]["account"] for both in named]
+            assert len(accounts) == len(set(accounts))
+
+
+def test_the_way_to_the_probability_adds_up(browser: Browser) -> None:
+    pair = browser.next()
+    way = pair["way"]
+    assert way["shares"][0]["words"][0] == {"text": pair["right"]["id"], "id": True}
+    assert sum(line["share"] for line in way["shares"]) == pytest.approx(1.0)
+    (product,), _ = way["counterpart"]
+    share, counterpart, probability = map(float, re.findall(r"[\d.]+", product["text"]))
+    assert share == way["shares"][0]["share"]
+    assert share * counterpart == pytest.approx(probability, abs=2e-3)
+    assert probability == pytest.approx(pair["probability"], abs=6e-4)
+    assert browser.next(blind=1)["way"] is None
 
 
 def test_what_the_vectors_add_is_a_step_of_its_own(run: Run, log: DecisionLog) -> None:
@@ -109,7 +141,7 @@ def test_what_the_vectors_add_is_a_step_of_its_own(run: Run, log: DecisionLog) -
     pair = Browser(replace(data, evidence=replace(data.evidence, prior=prior)), log).next()
     assert (pair["left"]["account"], pair["right"]["account"]) == (u, v)
     assert {"kind": "vectors", "count": 1, "weight": 2.5} in pair["evidence"]["steps"]
-    assert pair["evidence"]["total"] == pytest.approx(without["evidence"]["total"] + 2.5, abs=1e-3)
+    assert pair["evidence"]["total"] == pytest.approx(without["evidence"]["total"] + 2.5, abs=1e-9)
 
 
 def test_without_beliefs_the_shared_anchors_explain(run: Run, log: DecisionLog) -> None:

@@ -217,6 +217,24 @@ def test_the_whole_path_by_mouse(chromium: Browser, server: Server, entries: Ent
     tab.close()
 
 
+def test_the_drawing_has_the_neighbours_of_the_evidence_and_the_probability_its_steps(
+    chromium: Browser, server: Server
+) -> None:
+    tab = Tab(chromium, server)
+    tab.name("Ann")
+    for _ in range(4):
+        shown = tab.pair()
+        assert tab.page.locator(".rung").count() == tab.page.locator(".evidence tr.neighbour").count()
+        titles = tab.page.locator(".evidence h3").all_inner_texts()
+        assert [title[:8] for title in titles] == ["1. Evide", "2. Rival", "3. Count"]
+        share, counterpart, probability = map(float, re.findall(r"[\d.]+", tab.page.inner_text(".product")))
+        assert share * counterpart == pytest.approx(probability, abs=2e-3)
+        head = tab.page.inner_text(".sure b")
+        assert head.startswith((">", "<")) or abs(float(head.split()[0]) - 100 * probability) <= 0.6
+        tab.answered(lambda: tab.page.keyboard.press("s"), shown)
+    tab.close()
+
+
 def test_a_reload_stays_at_the_pair_and_loses_nothing(chromium: Browser, server: Server, entries: Entries) -> None:
     tab = Tab(chromium, server)
     tab.name("Ann")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kedge.decide.explanation import as_text
+from kedge.decide.steps import as_text
 from kedge.errors import KedgeError
 from kedge.ingest import read_pairs, resolve_test
 from kedge.pipeline import load_outcome, load_table, measure

@@ -22,8 +22,8 @@ def explain(
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Show the evidence for and against any pair: matched neighbours with weights, probability, other candidates."""
-    from kedge.decide.explanation import as_dict, as_text
+    """Show the evidence for and against any pair, and the way from it over its rivals to the probability."""
+    from kedge.decide.steps import as_dict, as_text
     from kedge.pipeline.explain import explain_pair
     from kedge.store import refuse_overwrite, write_atomically
 
@@ -33,10 +33,9 @@ def explain(
         refuse_overwrite(plot, force)
     explanation = explain_pair(run, left, right)
     if plot is not None:
-        from kedge.decide.explanation import steps_of
-        from kedge.report import waterfall_svg
+        from kedge.report import explanation_svg
 
-        picture = waterfall_svg(f"{explanation.left} = {explanation.right} ?", steps_of(explanation))
+        picture = explanation_svg(explanation)
         write_atomically(plot, lambda file: file.write(picture.encode()))
     if json:
         print_json(as_dict(explanation))

@@ -1,6 +1,6 @@
 """From probabilities to decisions: one-to-one assignment, threshold, and the explanation of a pair.
 
-`explanation` is reached directly: a match explains nothing.
+`explanation` and `steps` are reached directly: a match explains nothing.
 """
 
 from kedge.decide.decisions import decide, threshold_grid, thresholds

@@ -1,35 +1,56 @@
-"""The evidence for and against a pair, also one that is no match: a waterfall in log-odds.
+"""The evidence for and against a pair, also one that is no match, and the way from it to the probability shown.
 
-    prior + vectors + Σ hits (matched neighbours, for the pair) + Σ misses (neighbours, against it) = log-odds
+    1 evidence     prior + vectors + Σ hits (neighbours for the pair) + Σ misses (neighbours against it) = log-odds
+    2 rivals       P(right | the left account has a counterpart), next to what its other candidates have of it
+    3 counterpart  P(right | counterpart) · P(counterpart) = probability
 
-Explanations are plain data; `as_text` and `as_dict` render them for people and for machines.
+Explanations are plain data; `kedge.decide.steps` renders them for people and for machines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kedge.evidence import Term
-from kedge.types import DECISIONS, Matches, Problem
+from kedge.evidence import Evidence, Term, terms
+from kedge.types import DECISIONS, IntArray, Matches, Problem, Side
 
 
 class PairEvidence(NamedTuple):
-    """What is known of one pair: terms of single neighbours (-1: no neighbour, so a miss), the degree prior and the
-    prior from vectors, which add up to the log-odds; and the cosine of its vectors, None without vectors."""
+    """What is known of one pair: terms of single neighbours (-1: none on that side), the degree prior and the
+    prior from vectors, which add up to the log-odds; and the cosine of its vectors, None without vectors.
 
-    terms: Sequence[Term] = ()
+    `terms` is None where the method leaves no evidence of single neighbours.
+    """
+
+    terms: Sequence[Term] | None = ()
     prior: float = 0.0
     vectors: float = 0.0
     similarity: float | None = None
 
 
+def evidence_of(
+    problem: Problem, evidence: Evidence | None, pair: tuple[int, int], similarity: float | None = None
+) -> PairEvidence:
+    """What a finished propagation knows of any pair."""
+    if evidence is None:
+        return PairEvidence(None, similarity=similarity)
+    found = terms(problem, evidence, *pair)
+    # What belongs to no neighbour is where the waterfall begins: the degree prior, and the vector prior.
+    prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
+    vectors = 0.0 if evidence.prior is None else float(evidence.prior[pair])
+    return PairEvidence([term for term in found if term.a >= 0 or term.b >= 0], prior, vectors, similarity)
+
+
 @dataclass(frozen=True)
 class Reason:
-    """One step of the waterfall: the two neighbours (None: a miss), the belief in them, and what they add."""
+    """What neighbours add: the two of them, or one whose match is among the other's neighbours (a hit) or not (a miss).
+
+    `belief` is that of the sentence: that they are the same person, that the match is among them, that it is not.
+    """
 
     left: str | None
     right: str | None
@@ -39,21 +60,48 @@ class Reason:
 
 @dataclass(frozen=True)
 class Candidate:
-    """Another candidate that competes with the explained pair."""
+    """Another candidate that competes with the explained pair; `given_counterpart` as in `Competition`."""
 
     left: str
     right: str
     score: float
     probability: float
+    given_counterpart: float
     decision: str
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """One pair explained. `log_odds` is prior + vectors + hits + misses; None: not known of this pair.
+class Lead:
+    """How far a pair's score is above (below: negative) the best other candidate's score of its account on `side`."""
 
-    `runner_up` is the left account's best other candidate, `rival` the right account's.
-    `verdict` is the decision in words.
+    side: Side
+    rival: str
+    lead: float
+
+
+@dataclass(frozen=True)
+class Competition:
+    """Who the left account is, given that it has a counterpart: this candidate, the runner-up, others, none of them.
+
+    The four shares add up to 1. Where probabilities are estimated for right accounts, candidates alone may add up to
+    more, and `unlisted` is 0. `leads` are over the other candidates of the left and of the right account: the shares
+    follow from them, and from how often such leads were right among the validation anchors.
+    """
+
+    leads: tuple[Lead, ...]
+    given_counterpart: float
+    others: int
+    others_given_counterpart: float
+    unlisted: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One pair explained. `log_odds` is prior + vectors + hits + misses; None: the method leaves no such evidence.
+
+    `competition` is None where the pair is no candidate. `runner_up` is the left account's best other candidate,
+    `rival` the right account's. `probability` is `competition.given_counterpart` times `counterpart`, the
+    probability that the left account has one. `verdict` is the decision in words.
     """
 
     left: str
@@ -62,17 +110,23 @@ class Explanation:
     prior: float
     hits: tuple[Reason, ...]
     misses: tuple[Reason, ...]
-    log_odds: float
+    log_odds: float | None
     similarity: float | None
     score: float | None
     probability: float | None
     counterpart: float | None
     rank: int | None
     decision: str | None
+    competition: Competition | None
     runner_up: Candidate | None
     rival: Candidate | None
     notes: tuple[str, ...] = ()
     vectors: float = 0.0
+
+    def __str__(self) -> str:
+        from kedge.decide.steps import as_text
+
+        return as_text(self).rstrip()
 
 
 def explain(
@@ -80,8 +134,10 @@ def explain(
 ) -> Explanation:
     """Explain the pair (left, right), whether or not it is among the matches."""
     left, right = pair
-    terms = sorted(evidence.terms, key=lambda t: (-t.weight, t.a, t.b))
-    reasons = [(t.a >= 0 and t.b >= 0, _reason(problem, t)) for t in terms]
+    largest_first = sorted(evidence.terms or (), key=lambda t: (-t.weight, t.a, t.b))
+    # A neighbour alone is a miss where it counts against the pair.
+    reasons = [((t.a >= 0 and t.b >= 0) or t.weight >= 0, _reason(problem, t)) for t in largest_first]
+    total = float(evidence.prior) + float(evidence.vectors) + sum(reason.weight for _, reason in reasons)
     of_left, of_right = matches.left == left, matches.right == right
     here = np.flatnonzero(of_left & of_right)
     row = int(here[0]) if len(here) else None
@@ -93,14 +149,44 @@ def explain(
         hits=tuple(reason for hit, reason in reasons if hit),
         misses=tuple(reason for hit, reason in reasons if not hit),
         vectors=float(evidence.vectors),
-        log_odds=float(evidence.prior) + float(evidence.vectors) + sum(reason.weight for _, reason in reasons),
+        log_odds=None if evidence.terms is None else total,
         similarity=None if evidence.similarity is None else float(evidence.similarity),
         counterpart=float(matches.counterpart[np.argmax(of_left)]) if of_left.any() else None,
         **_row(matches, row),
+        competition=None if row is None else _compete(matches, row, np.flatnonzero(of_left), np.flatnonzero(of_right)),
         runner_up=_best(matches, np.flatnonzero(of_left & ~of_right)),
         rival=_best(matches, np.flatnonzero(of_right & ~of_left)),
         notes=notes,
     )
+
+
+def _compete(matches: Matches, row: int, of_left: IntArray, of_right: IntArray) -> Competition:
+    """What the candidate of `row` has against its rivals, by the rows of its left and of its right account."""
+    others = of_left[of_left != row]
+    runner_up = _best(matches, others)
+    shares = sum(_given_counterpart(matches, int(other)) for other in others)
+    mine, second = _given_counterpart(matches, row), runner_up.given_counterpart if runner_up else 0.0
+    leads = (_lead(matches, row, others, "left"), _lead(matches, row, of_right[of_right != row], "right"))
+    return Competition(
+        leads=tuple(lead for lead in leads if lead is not None),
+        given_counterpart=mine,
+        others=max(len(others) - 1, 0),
+        others_given_counterpart=max(shares - second, 0.0),
+        unlisted=max(1.0 - mine - shares, 0.0),
+    )
+
+
+def _lead(matches: Matches, row: int, rivals: IntArray, side: Side) -> Lead | None:
+    if len(rivals) == 0:
+        return None
+    ids, at = (matches.right_ids, matches.right) if side == "left" else (matches.left_ids, matches.left)
+    best = int(rivals[np.lexsort((at[rivals], -matches.score[rivals]))[0]])
+    return Lead(side, str(ids[int(at[best])]), float(matches.score[row]) - float(matches.score[best]))
+
+
+def _given_counterpart(matches: Matches, row: int) -> float:
+    counterpart = float(matches.counterpart[row])
+    return float(matches.probability[row]) / counterpart if counterpart > 0 else 0.0
 
 
 def _row(matches: Matches, row: int | None) -> dict[str, Any]:
@@ -126,6 +212,7 @@ def _best(matches: Matches, rows: Any) -> Candidate | None:
         str(matches.right_ids[int(matches.right[row])]),
         float(matches.score[row]),
         float(matches.probability[row]),
+        _given_counterpart(matches, row),
         DECISIONS[int(matches.decision[row])],
     )
 
@@ -154,77 +241,3 @@ def _verdict(problem: Problem, matches: Matches, left: int, right: int, row: int
         if len(taken):
             return f"no match: the {side} account is assigned to {network.name(int(other[taken[0]]))}"
     return "no match"
-
-
-def as_dict(explanation: Explanation) -> dict[str, Any]:
-    """The explanation as plain JSON values."""
-    return asdict(explanation)
-
-
-def _plain(name: str) -> str:
-    """An id fit for one line of a terminal."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in name)
-
-
-def as_text(explanation: Explanation, most: int = 10, width: int = 24) -> str:
-    """The explanation for people: the decision, then the waterfall, strongest steps first.
-
-    At most `most` hits and misses each are listed; the rest is summed up in one line, so the steps still add up.
-    """
-    e = explanation
-    lines = [f"{_plain(e.left)}  =  {_plain(e.right)} ?", f"  {_plain(e.verdict)}"]
-    if e.probability is not None:
-        lines.append(f"  probability {e.probability:.3f}, rank {e.rank}, score {e.score:.3f}")
-    if e.counterpart is not None:
-        lines.append(f"  probability that {_plain(e.left)} has a counterpart at all: {e.counterpart:.3f}")
-    if e.similarity is not None:
-        lines.append(f"  similarity {e.similarity:.3f}")
-    steps = steps_of(e, most)
-    if steps:
-        lines += ["", "  evidence (log-odds)", *_waterfall([*steps, ("total", e.log_odds)], width)]
-    else:
-        lines += ["", "  no matched neighbour is evidence for or against the pair"]
-    if e.runner_up or e.rival:
-        lines.append("")
-    if e.runner_up:
-        lines.append(f"  runner-up for {_plain(e.left)}: {_plain(e.runner_up.right)} ({e.runner_up.probability:.3f})")
-    if e.rival:
-        lines.append(f"  rival for {_plain(e.right)}: {_plain(e.rival.left)} ({e.rival.probability:.3f})")
-    lines += [f"  note: {_plain(note)}" for note in e.notes]
-    return "\n".join(lines) + "\n"
-
-
-def steps_of(explanation: Explanation, most: int = 10) -> list[tuple[str, float]]:
-    """The steps of the waterfall: what each is, and what it adds; they sum to the log-odds.
-
-    At most `most` hits and misses are steps of their own; the rest is summed up in one step.
-    """
-    e = explanation
-    steps = [("number of neighbours on either side", e.prior)] if e.prior else []
-    steps += [("vectors of the two accounts", e.vectors)] if e.vectors else []
-    for reasons, what, order in ((e.hits, "matched neighbours", 1), (e.misses, "neighbours without match", -1)):
-        ranked = sorted(reasons, key=lambda r: -abs(r.weight))
-        shown = sorted(ranked[:most], key=lambda r: -order * r.weight)
-        steps += [(_name(r), r.weight) for r in shown]
-        if ranked[most:]:
-            steps.append((f"{len(ranked) - most} more {what}", sum(r.weight for r in ranked[most:])))
-    return steps
-
-
-def _name(reason: Reason) -> str:
-    if reason.left is None:
-        return f"the match of {_plain(reason.right or '')} is no neighbour (belief {reason.belief:.2f})"
-    if reason.right is None:
-        return f"the match of {_plain(reason.left)} is no neighbour (belief {reason.belief:.2f})"
-    return f"{_plain(reason.left)} = {_plain(reason.right)} (belief {reason.belief:.2f})"
-
-
-def _waterfall(steps: Sequence[tuple[str, float]], width: int) -> list[str]:
-    """One line per step: name, what it adds, and a bar in proportion to the largest."""
-    label = max(len(name) for name, _ in steps)
-    largest = max(abs(value) for _, value in steps) or 1.0
-    lines = []
-    for name, value in steps:
-        bar = ("+" if value >= 0 else "-") * round(abs(value) / largest * width)
-        lines.append(f"    {name:<{label}} {value:+9.3f} {bar}".rstrip())
-    return lines

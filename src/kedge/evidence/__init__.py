@@ -1,7 +1,7 @@
 """Evidence propagation, kedge's own algorithm: rounds, kernels, beliefs, the dense form, and its settings."""
 
 from kedge.evidence.forms import FORMS
-from kedge.evidence.model import Evidence, Term, recall, terms
+from kedge.evidence.model import Evidence, recall
 from kedge.evidence.pairing import (
     choose_form,
     choose_settings,
@@ -11,3 +11,4 @@ from kedge.evidence.pairing import (
     with_vectors,
 )
 from kedge.evidence.ranking import COLUMNS, mix, rank_candidates
+from kedge.evidence.terms import Term, terms

@@ -1,4 +1,4 @@
-"""What evidence is made of: edge rates, the degree prior, the record of a finished propagation, the terms of one pair.
+"""What evidence is made of: edge rates, the degree prior, the record of a finished propagation.
 
 The degree prior is how likely two accounts are a pair by their degrees and their neighbours' degrees alone. These
 numbers need no matched neighbour. As normal scores, those of the two sides are jointly normal on the anchors with
@@ -19,7 +19,6 @@ from scipy.sparse import csr_array
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from kedge.evidence.kernels import LEAST_RATIO
 from kedge.linalg import VectorAlignment, pattern
 from kedge.types import FloatArray, IntArray, Network, Problem
 
@@ -95,16 +94,6 @@ def fit_degree_prior(problem: Problem) -> DegreePrior:
 
 
 @dataclass(frozen=True)
-class Term:
-    """What one matched neighbour pair (a, b) adds to L(u, v); -1 stands for no account: a miss or the prior."""
-
-    a: int
-    b: int
-    belief: float
-    weight: float
-
-
-@dataclass(frozen=True)
 class Evidence:
     """Log-odds of candidate pairs, the beliefs they stand on, and how the rounds went.
 
@@ -147,49 +136,3 @@ def recall(problem: Problem, support: csr_array, prior: csr_array | None = None)
         trace=(),
         prior=prior,
     )
-
-
-def terms(problem: Problem, evidence: Evidence, u: int, v: int) -> list[Term]:
-    """The terms that add up to L(u, v) without an outer prior: matched neighbours by weight, then misses.
-
-    A hit of `a` in several b is shared out by their parts of the mean likelihood ratio. A neighbour without a hit
-    is a miss, with -1 in the other place; the degree prior has -1 in both. Works for any pair,
-    also one that is no candidate.
-    """
-    weight: dict[tuple[int, int], float] = {}
-    belief: dict[tuple[int, int], float] = {}
-    views = (
-        (problem.left, problem.right, evidence.support, evidence.s, u, v, False),
-        (problem.right, problem.left, csr_array(evidence.support.T.tocsr()), evidence.t, v, u, True),
-    )
-    for near, far, P, hit, here, there, swapped in views:
-        neighbours = _row(near.adjacency, here)[0]
-        far_neighbours = set(_row(far.adjacency, there)[0].tolist())
-        ends = float(far.adjacency.nnz)
-        for a in neighbours.tolist():
-            partners, masses = _row(P, a)
-            rho = min(float(masses.sum()), 1.0)
-            parts = {}
-            for b, mass in zip(partners.tolist(), masses.tolist(), strict=True):
-                if b in far_neighbours:
-                    rarity = ends / (float(far.degrees[there]) * float(far.degrees[b]))
-                    ratio = max(hit * (1 + rarity), LEAST_RATIO)
-                    parts[b] = mass * (ratio - (1 - hit))
-                    belief[(b, a) if swapped else (a, b)] = mass
-            received = sum(parts.values())
-            total = 0.5 * float(np.log(1 - rho * hit + received))
-            if not parts and rho > 0:
-                pair = (-1, a) if swapped else (a, -1)
-                weight[pair] = weight.get(pair, 0.0) + total
-                belief[pair] = rho
-            for b, part in parts.items():
-                pair = (b, a) if swapped else (a, b)
-                weight[pair] = weight.get(pair, 0.0) + total * part / received
-    found = [Term(a, b, belief[a, b], weight[a, b]) for a, b in weight]
-    found.append(Term(-1, -1, 1.0, evidence.degree_prior.ratio(u, v)))
-    return sorted(found, key=lambda term: (-term.weight, term.a, term.b))
-
-
-def _row(matrix: csr_array, row: int) -> tuple[IntArray, FloatArray]:
-    part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-    return matrix.indices[part], matrix.data[part]

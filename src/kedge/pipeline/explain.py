@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from kedge.config import Config
-from kedge.decide.explanation import Explanation, PairEvidence, explain
-from kedge.evidence import COLUMNS, Evidence, recall, terms
+from kedge.decide.explanation import Explanation, evidence_of, explain
+from kedge.evidence import COLUMNS, Evidence, recall
 from kedge.methods import find_method
+from kedge.pipeline.solve import Outcome
 from kedge.store import (
     DECIDED,
     PRIOR,
     SCORES,
-    SUPPORT,
     Artefacts,
     load_decided,
     load_mixture,
+    load_support,
     open_finished,
     open_vectors,
 )
@@ -26,42 +28,51 @@ from kedge.types import Alignment, KedgeError, Problem
 
 def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
     """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
-    if not artefacts.has(SUPPORT.file):
-        return None
-    prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
-    return recall(problem, artefacts.load(SUPPORT), prior)
+    support = load_support(artefacts)
+    return None if support is None else recall(problem, support.beliefs, support.prior)
 
 
 def explain_pair(directory: Path, left: str, right: str) -> Explanation:
-    """The evidence for and against two accounts, given by their ids."""
+    """The evidence for and against two accounts, given by their ids, and the way to their probability."""
     run = open_finished(directory, DECIDED)
     problem, matches, config = load_decided(run)
+    pair = _accounts(problem, left, right, directory)
+    evidence = load_evidence(run, problem)
+    similarity = _similarity(run, problem, config, *pair)
+    known = evidence_of(problem, evidence, pair, similarity)
+    return explain(problem, matches, pair, known, _notes(config, evidence, load_mixture(run)))
+
+
+def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
+    """The same of a match in memory."""
+    problem, alignment = outcome.problem, outcome.alignment
+    pair = _accounts(problem, left, right, None)
+    evidence = (
+        None if alignment.support is None else recall(problem, alignment.support.beliefs, alignment.support.prior)
+    )
+    cosine = alignment.cosine(np.array([pair]))
+    similarity = None if cosine is None else float(cosine[0])
+    known = evidence_of(problem, evidence, pair, similarity)
+    notes = _notes(outcome.config, evidence, outcome.config.pairing.mixture)
+    return explain(problem, outcome.matches, pair, known, notes)
+
+
+def _accounts(problem: Problem, left: str, right: str, file: Path | None) -> tuple[int, int]:
     accounts = []
     for side, network, name in (("left", problem.left, left), ("right", problem.right, right)):
         account = int(network.find([name])[0])
         if account < 0:
             other = problem.right if side == "left" else problem.left
             hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
-            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=directory, remedy="check the id")
+            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=file, remedy="check the id")
         accounts.append(account)
-    evidence = load_evidence(run, problem)
-    u, v = accounts
-    similarity = _similarity(run, problem, config, u, v)
+    return accounts[0], accounts[1]
+
+
+def _notes(config: Config, evidence: Evidence | None, weights: Sequence[float]) -> tuple[str, ...]:
+    """A note where there is no log-odds, and where a mixture orders the candidates, not their log-odds."""
     if evidence is None:
-        note = f"the method {config.method} leaves no evidence of single neighbours"
-        return explain(problem, matches, (u, v), PairEvidence(similarity=similarity), (note,))
-    found = terms(problem, evidence, u, v)
-    # What belongs to no neighbour is where the waterfall begins: the degree prior, and the vector prior.
-    prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
-    vectors = 0.0 if evidence.prior is None else float(evidence.prior[u, v])
-    neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
-    known = PairEvidence(neighbours, prior, vectors, similarity)
-    return explain(problem, matches, (u, v), known, _order_note(run))
-
-
-def _order_note(run: Artefacts) -> tuple[str, ...]:
-    """A note where a mixture orders the candidates, not their log-odds."""
-    weights = load_mixture(run)
+        return (f"the method {config.method} leaves no evidence of single neighbours",)
     if not weights:
         return ()
     named = ", ".join(f"{name} {weight:.2f}" for name, weight in zip(COLUMNS, weights, strict=True))

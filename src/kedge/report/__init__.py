@@ -1,5 +1,6 @@
 """The report: a pure function from a run's contents to one self-contained HTML page, and its figures as files."""
 
 from kedge.report.blocks import Figure
+from kedge.report.explained import explanation_svg
 from kedge.report.page import build_report, report_figures
-from kedge.report.standalone import standalone_size, standalone_svg, waterfall_svg
+from kedge.report.standalone import standalone_size, standalone_svg

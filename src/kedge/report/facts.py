@@ -52,6 +52,8 @@ class Row:
     left: str
     right: str
     probability: float
+    given_counterpart: float
+    counterpart: float
     margin: float
     left_degree: int
     right_degree: int
@@ -223,7 +225,7 @@ def _rows(contents: Contents, assigned: pa.Table, wanted: Any, probability: Floa
     if len(places) > _ROWS:
         least = np.partition(probability[places], -_ROWS)[-_ROWS]
         places = places[probability[places] >= least]
-    rows = assigned.take(pa.array(places)).select(["left", "right", "probability", "margin"]).to_pylist()
+    rows = assigned.take(pa.array(places)).select(["left", "right", "probability", "counterpart", "margin"]).to_pylist()
     rows.sort(key=lambda row: (-row["probability"], -row["margin"], row["left"], row["right"]))
     rows = rows[:_ROWS]
     degrees: list[Any] = [
@@ -231,6 +233,15 @@ def _rows(contents: Contents, assigned: pa.Table, wanted: Any, probability: Floa
         for network, side in ((left, "left"), (right, "right"))
     ]
     return [
-        Row(row["left"], row["right"], row["probability"], row["margin"], int(a), int(b))
+        Row(
+            row["left"],
+            row["right"],
+            row["probability"],
+            row["probability"] / row["counterpart"] if row["counterpart"] else 0.0,
+            row["counterpart"],
+            row["margin"],
+            int(a),
+            int(b),
+        )
         for row, a, b in zip(rows, *degrees, strict=True)
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final, TypeAlias
 
-_LONGEST: Final = 120
+_LONGEST: Final = 240
 # Zero-width joiners are letters of some scripts; these others only hide or reorder what the reader sees.
 _INVISIBLE: Final = frozenset("\u061c\u200b\u200e\u200f\u2060\ufeff") | {
     chr(c) for c in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
@@ -66,9 +66,13 @@ def _visible(character: str) -> str:
 
 
 def name_of(identifier: str) -> Markup:
-    """An account id or file name as text: its direction cannot leak out, and nothing in it stays hidden."""
-    short = identifier if len(identifier) <= _LONGEST else f"{identifier[:_LONGEST]}…"
-    return tag("bdi", "".join(map(_visible, short)))
+    """An account id or file name as text: its direction cannot leak out, and nothing in it stays hidden.
+
+    One that is longer than any screen is cut, and the number of letters that are missing is there.
+    """
+    missing = len(identifier) - _LONGEST
+    more = f"… (and {missing:,} more letters)" if missing > 0 else ""
+    return tag("bdi", "".join(map(_visible, identifier[:_LONGEST])) + more)
 
 
 def data_block(identity: str, value: Any) -> Markup:

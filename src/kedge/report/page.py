@@ -10,6 +10,7 @@ import hashlib
 
 from kedge.report.blocks import Figure
 from kedge.report.card import linkage_card
+from kedge.report.examples import explain_first
 from kedge.report.facts import Facts, gather_facts
 from kedge.report.figures import draw_figures
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
@@ -93,8 +94,9 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             "pairs",
             "Pairs",
             "Pairs",
+            "A probability is that of being right if the left account has a counterpart, times that of having one. "
             "Margin: lead of the score over the best other candidate. Neighbours: of the left and the right account.",
-            pair_tables(facts),
+            pair_tables(facts, explain_first(contents, facts)),
         ),
         ("training", "Training", "Training", None, figure_grid(chosen("training", "parts"))),
         ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kedge.decide.explanation import Explanation
 from kedge.report.blocks import (
     Figure,
     data_table,
@@ -19,6 +20,7 @@ from kedge.report.blocks import (
     share_bar,
     threshold_text,
 )
+from kedge.report.explained import explanation_card
 from kedge.report.facts import Curve, Facts, Row
 from kedge.report.markup import Child, Markup, join, name_of, tag
 
@@ -204,23 +206,37 @@ def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str
             tag("span", name_of(row.left), class_="id"),
             tag("span", name_of(row.right), class_="id"),
             join(meter(row.probability, colour), f"{row.probability:.3f}"),
+            f"{row.given_counterpart:.3f}",
+            f"{row.counterpart:.3f}",
             f"{row.margin:,.2f}",
             f"{row.left_degree:,} / {row.right_degree:,}",
         )
         for row in rows
     ]
-    table = data_table(("left", "right", "probability", "margin", "neighbours"), cells, title)
+    columns = (
+        "left",
+        "right",
+        "probability",
+        "= right, if a counterpart",
+        "× has a counterpart",
+        "margin",
+        "neighbours",
+    )
+    table = data_table(columns, cells, title)
     words = tag("p", f"{len(rows):,} of {of:,}.", class_="under")
     return tag("div", tag("h3", title), words, tag("div", table, class_="wide"), class_="card pairs-table")
 
 
-def pair_tables(facts: Facts) -> Markup:
-    """The most probable matches and pairs to review, ids as text."""
+def pair_tables(facts: Facts, explained: Sequence[tuple[str, Explanation]]) -> Markup:
+    """The most probable matches and pairs to review, ids as text, and the first of each explained in three steps."""
     matches, review = facts.decisions["match"], facts.decisions["review"]
     none = "No pair was decided to be a match.", "No pair is waiting for review."
     return tag(
         "div",
         _pair_card("Most probable matches", "match", facts.surest, matches, none[0]),
         _pair_card("Most probable pairs to review", "review", facts.to_review, review, none[1]),
-        class_="two",
+        tag("div", *(explanation_card(title, found) for title, found in explained), class_="two")
+        if explained
+        else None,
+        class_="stack",
     )

@@ -1,7 +1,8 @@
-"""Why a pair: the steps of the evidence waterfall, and both ego networks with matched neighbours joined.
+"""Why a pair: the way from its evidence to its probability, and both ego networks with matched neighbours joined.
 
-With kedge's own methods the steps add up to the pair's log-odds. Other methods leave no such terms; then the anchored
-neighbours that the two accounts share are shown, with the weight of Adamic and Adar: rare neighbours count more.
+The drawing and the waterfall name the same neighbours, each once. With kedge's own methods the steps add up to the
+pair's log-odds. Other methods leave no such terms; then the anchored neighbours that the two accounts share are shown,
+with the weight of Adamic and Adar: rare neighbours count more.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from kedge.decide.explanation import PairEvidence, explain
+from kedge.decide.steps import LOG_ODDS_DIGITS as _DIGITS
+from kedge.decide.steps import RIVALS, Words, add_up, counterpart_words, lead_words, rival_lines
 from kedge.evidence import Term, terms
 from kedge.review.data import ReviewData
-from kedge.review.responses import Account, Ego, EgoSide, Evidence, Neighbour, NeighbourStep, SumStep
+from kedge.review.responses import Account, Ego, EgoSide, Evidence, Neighbour, NeighbourStep, Part, SumStep, Way
 from kedge.types import Network
 
-_STEPS: Final = 8  # bars of single neighbours; the others are summed
-_JOINED: Final = 12  # matched neighbour pairs drawn
+_JOINED: Final = 12  # matched neighbour pairs drawn, each with a bar; the others are summed
 _ALONE: Final = 10  # other neighbours drawn on each side
-_LEAST_BELIEF: Final = 0.05  # weaker matches of neighbours would only clutter the drawing
-_Kind = Literal["other", "missing_left", "missing_right", "profile"]
+_Kind = Literal["other", "possible", "missing_left", "missing_right", "profile"]
 
 
 def account(network: Network, number: int) -> Account:
@@ -56,31 +58,57 @@ def pair_terms(data: ReviewData, left: int, right: int) -> PairTerms:
 
 
 def waterfall(data: ReviewData, found: PairTerms) -> Evidence:
-    """The steps from nothing to the pair's total: single neighbours, the rest of them, and what is missing."""
-    hits = [term for term in found.terms if term.a >= 0 and term.b >= 0]
-    steps: list[NeighbourStep | SumStep] = [_step(data, term) for term in hits[:_STEPS]]
+    """The steps from nothing to the pair's total: single neighbours, the rest of them, and what is missing.
+
+    Weights are rounded as they are shown, so that they add up to the total.
+    """
+    hits = _joined(found)
+    alone = [term for term in found.terms if (term.a >= 0) != (term.b >= 0)]
     sums: tuple[tuple[_Kind, list[Term]], ...] = (
-        ("other", hits[_STEPS:]),
-        ("missing_right", [term for term in found.terms if term.a >= 0 and term.b < 0]),
-        ("missing_left", [term for term in found.terms if term.a < 0 and term.b >= 0]),
+        ("other", hits[_JOINED:]),
+        ("possible", [term for term in alone if term.weight >= 0]),
+        ("missing_right", [term for term in alone if term.a >= 0 and term.weight < 0]),
+        ("missing_left", [term for term in alone if term.b >= 0 and term.weight < 0]),
         ("profile", [term for term in found.terms if term.a < 0 and term.b < 0]),
     )
+    steps: list[NeighbourStep | SumStep] = [
+        {"kind": "neighbour", **_neighbour(data, term), "weight": term.weight} for term in hits[:_JOINED]
+    ]
     for kind, members in sums:
         if members:
-            weight = sum(term.weight for term in members)
-            steps.append({"kind": kind, "count": len(members), "weight": round(weight, 4)})
+            steps.append({"kind": kind, "count": len(members), "weight": sum(term.weight for term in members)})
     if found.vectors:
-        steps.append({"kind": "vectors", "count": 1, "weight": round(found.vectors, 4)})
+        steps.append({"kind": "vectors", "count": 1, "weight": found.vectors})
+    total = found.vectors + sum(term.weight for term in found.terms)
+    for step, weight in zip(steps, add_up([step["weight"] or 0.0 for step in steps], total, _DIGITS), strict=True):
+        step["weight"] = weight
     return {
         "unit": "log-odds" if found.additive else "shared anchors",
         "steps": steps,
-        "total": round(found.vectors + sum(term.weight for term in found.terms), 4),
+        "total": round(total, _DIGITS),
         "reordered": data.reordered,
     }
 
 
-def _step(data: ReviewData, term: Term) -> NeighbourStep:
-    return {"kind": "neighbour", **_neighbour(data, term), "weight": round(term.weight, 4)}
+def way(data: ReviewData, left: int, right: int) -> Way | None:
+    """From the evidence over the rivals and the counterpart to the probability; None where the pair is no candidate."""
+    found = explain(data.problem, data.matches, (left, right), PairEvidence(None))
+    if found.competition is None:
+        return None
+    return {
+        "title": RIVALS,
+        "shares": [{"words": _parts(line.words), "share": line.value} for line in rival_lines(found)],
+        "leads": [_parts(words) for words in lead_words(found)],
+        "counterpart": [_parts(words) for words in counterpart_words(found)],
+    }
+
+
+def _parts(words: Words) -> list[Part]:
+    return [{"text": word, "id": False} if isinstance(word, str) else {"text": word.id, "id": True} for word in words]
+
+
+def _joined(found: PairTerms) -> list[Term]:
+    return [term for term in found.terms if term.a >= 0 and term.b >= 0]
 
 
 def _neighbour(data: ReviewData, term: Term) -> Neighbour:
@@ -96,24 +124,18 @@ def _neighbour(data: ReviewData, term: Term) -> Neighbour:
 def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_name: bool = False) -> Ego:
     """Both accounts with their neighbours: `joined` ones matched with each other, `alone` those that are not.
 
-    Each neighbour is joined at most once, the largest weights first. `edges` are pairs of places in [*joined, *alone]
-    of that side; `more` counts what is not drawn. `by_name` hides which of the joined weighs more.
+    `matched` counts all that are joined, drawn or not. `edges` are pairs of places in [*joined, *alone] of that side;
+    `more` counts what is not drawn. `by_name` hides which of the joined weighs more.
     """
-    joined: list[Term] = []
-    seen: tuple[set[int], set[int]] = (set(), set())
-    for term in found.terms:
-        strong = term.a >= 0 and term.b >= 0 and term.belief >= _LEAST_BELIEF
-        if strong and term.a not in seen[0] and term.b not in seen[1]:
-            joined.append(term)
-            seen[0].add(term.a)
-            seen[1].add(term.b)
+    joined = _joined(found)
+    seen = ([term.a for term in joined], [term.b for term in joined])
     shown = joined[:_JOINED]
     if by_name:
         shown.sort(key=lambda term: data.problem.left.name(term.a))
     sides: list[EgoSide] = []
     for side, (network, centre) in enumerate(((data.problem.left, left), (data.problem.right, right))):
         others = _neighbours(network, centre)
-        free = others[~np.isin(others, list(seen[side]))]
+        free = others[~np.isin(others, seen[side])]
         # Those whose partner is known elsewhere are evidence against the pair, so they are shown first.
         elsewhere = data.partner[side][free] >= 0
         order = np.lexsort((free, -network.degrees[free], ~elsewhere))
@@ -130,6 +152,7 @@ def ego_networks(data: ReviewData, left: int, right: int, found: PairTerms, by_n
         )
     return {
         "joined": [_neighbour(data, term) for term in shown],
+        "matched": len(joined),
         "left": sides[0],
         "right": sides[1],
     }

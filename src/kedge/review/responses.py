@@ -104,7 +104,7 @@ class NeighbourStep(Neighbour):
 class SumStep(TypedDict):
     """What several of a kind add together."""
 
-    kind: Literal["other", "missing_left", "missing_right", "profile", "vectors"]
+    kind: Literal["other", "possible", "missing_left", "missing_right", "profile", "vectors"]
     count: Count
     weight: float | None
 
@@ -116,6 +116,29 @@ class Evidence(TypedDict):
     steps: list[NeighbourStep | SumStep]
     total: float | None
     reordered: bool
+
+
+class Part(TypedDict):
+    """A piece of a sentence; an account's id or not."""
+
+    text: str
+    id: bool
+
+
+class ShareLine(TypedDict):
+    """Who the left account may be, and how likely, given that it has a counterpart."""
+
+    words: list[Part]
+    share: float
+
+
+class Way(TypedDict):
+    """From the evidence to the probability: shares among rivals, leads over them, and P(counterpart)."""
+
+    title: str
+    shares: list[ShareLine]
+    leads: list[list[Part]]
+    counterpart: list[list[Part]]
 
 
 class OtherNeighbour(Account):
@@ -133,9 +156,10 @@ class EgoSide(TypedDict):
 
 
 class Ego(TypedDict):
-    """Both ego networks."""
+    """Both ego networks; `matched` counts the neighbours that are joined, drawn or not."""
 
     joined: list[Neighbour]
+    matched: Count
     left: EgoSide
     right: EgoSide
 
@@ -163,6 +187,7 @@ class Pair(TypedDict):
     rivals: list[Choice]
     ego: Ego
     evidence: Evidence
+    way: Way | None
     blind: bool
 
 

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kedge.answers import VERDICTS, Entry
 from kedge.review import responses
-from kedge.review.explain import account, ego_networks, pair_terms, waterfall
+from kedge.review.explain import account, ego_networks, pair_terms, waterfall, way
 from kedge.review.order import SHOWN
 from kedge.review.queue import ReviewQueue
 from kedge.review.requests import HistoryQuery, QueueQuery
@@ -71,6 +71,7 @@ def pair_view(queue: ReviewQueue, left: int, right: int, reviewer: str, blind: b
         "rivals": _rivals(queue, left, right, blind),
         "ego": ego_networks(data, left, right, found, by_name=blind),
         "evidence": _unweighted(waterfall(data, found)) if blind else waterfall(data, found),
+        "way": None if blind else way(data, left, right),
         "blind": blind,
     }
 

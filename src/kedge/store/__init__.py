@@ -23,6 +23,7 @@ from kedge.store.contents import (
     load_mixture,
     load_problem,
     load_scored,
+    load_support,
     open_finished,
     open_vectors,
     run_config,

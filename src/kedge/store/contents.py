@@ -26,12 +26,14 @@ from kedge.store.layout import (
     METRICS,
     NETWORKS,
     PARTS,
+    PRIOR,
     SCORES,
     SETTINGS,
+    SUPPORT,
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
-from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem
+from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem, Support
 
 if TYPE_CHECKING:
     from kedge.probability import AnyCalibrator  # it loads scipy.optimize
@@ -115,7 +117,7 @@ class Contents:
 
     `name` is that of the directory. A pair was called a match from `threshold` on. `metrics` and `evaluation` are of
     the test pairs, None where the run had none; `training` and `parts` are there only if the method left them (`layout`
-    describes them).
+    describes them). `support` explains single pairs, where the method left anything of the kind.
     """
 
     name: str
@@ -129,6 +131,7 @@ class Contents:
     evaluation: Mapping[str, Any] | None
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
+    support: Support | None = None
 
 
 def load_contents(directory: Path) -> Contents:
@@ -151,6 +154,7 @@ def load_contents(directory: Path) -> Contents:
         evaluation=None if held[EVALUATION] is None else rename_evaluation(held[EVALUATION]),
         training=held[TRAINING.file],
         parts=held[PARTS.file],
+        support=load_support(artefacts),
     )
 
 
@@ -166,6 +170,14 @@ def held_out_table(pairs: IntArray, problem: Problem) -> pa.Table:
     """The same pairs by the users' ids."""
     sides = zip(("left", "right"), (problem.left, problem.right), pairs.T, strict=True)
     return pa.table({side: network.ids.take(pa.array(at, mask=at < 0)) for side, network, at in sides})
+
+
+def load_support(artefacts: Artefacts) -> Support | None:
+    """What explains single pairs of a run; None where its method left nothing of the kind."""
+    if not artefacts.has(SUPPORT.file):
+        return None
+    prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
+    return Support(artefacts.load(SUPPORT), prior)
 
 
 def load_mixture(artefacts: Artefacts) -> tuple[float, ...]:

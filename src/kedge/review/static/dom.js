@@ -27,7 +27,9 @@ export const plain = (text) => text.replace(HIDDEN, (c) => "‹" + code(c) + "�
 
 export const shorten = (text, length) => {
   const letters = [...plain(text)];
-  return letters.length > length ? letters.slice(0, Math.max(1, length - 1)).join("") + "…" : letters.join("");
+  if (letters.length <= length) return letters.join("");
+  const tail = Math.max(1, Math.floor(length / 3)); // long ids often differ in their last letters
+  return letters.slice(0, Math.max(1, length - 1 - tail)).join("") + "…" + letters.slice(-tail).join("");
 };
 
 // Text as an element of its own direction, with what is hidden made visible.

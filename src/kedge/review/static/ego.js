@@ -62,10 +62,13 @@ export function egoNetworks(pair, width) {
     moreAway: narrow ? 6 : 30,
   };
   const sides = [side(pair, "left", frame), side(pair, "right", frame)];
-  const room = Math.floor((width - 2 * frame.column - 30) / 2 / 6.7);
+  // Two short names are above their rung; of two that do not fit there, one is below it. The evidence has them whole.
+  const room = Math.floor((width - 2 * frame.column - 30) / 6.7);
+  const letters = (id) => [...plain(id)].length;
   const ladder = pair.ego.joined.map((twin, i) => {
     const [[x1, y], [x2]] = [sides[0].joined[i], sides[1].joined[i]];
     const words = `${i + 1}: ${plain(twin.left.id)} and ${plain(twin.right.id)}, ${twin.known ? "a known pair" : "matched by kedge"}`;
+    const fits = Math.max(letters(twin.left.id), letters(twin.right.id)) <= Math.floor(room / 2);
     const ends = [x1, x2].map((x) => [
       s("circle", { cx: x, cy: y, r: 9, fill: colour(i), class: twin.known ? "known" : "" }),
       s("text", { class: "number", x, y: y + 3.6, "text-anchor": "middle" }, i + 1)]);
@@ -74,10 +77,11 @@ export function egoNetworks(pair, width) {
       s("rect", { class: "touch", x: x1 - 12, y: y - ROW / 2, width: x2 - x1 + 24, height: ROW }),
       s("line", { x1: x1 + 9, y1: y, x2: x2 - 9, y2: y, stroke: colour(i), class: twin.known ? "known" : "guess", "stroke-opacity": twin.known ? 1 : 0.35 + 0.6 * twin.belief }),
       s("text", { class: "label", x: x1 + 14, y: y - 4 }, shorten(twin.left.id, room)),
-      s("text", { class: "label", x: x2 - 14, y: y - 4, "text-anchor": "end" }, shorten(twin.right.id, room)),
+      s("text", { class: "label", x: x2 - 14, y: fits ? y - 4 : y + 11, "text-anchor": "end" }, shorten(twin.right.id, room)),
       ends);
   });
-  const summary = `${rungs} neighbours of both accounts are matched with each other; ${pair.left.degree - rungs} and ${pair.right.degree - rungs} others are not.`;
+  const all = pair.ego.matched;
+  const summary = `${all} neighbours of both accounts are matched with each other, ${rungs} of them drawn; ${pair.left.degree - all} and ${pair.right.degree - all} others are not.`;
   const drawing = s("svg", { class: "ego", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": summary },
     sides.map((one) => one.lines), ladder, sides.map((one) => one.front));
   const none = rungs ? null : h("p", { class: "none" }, "No neighbour of one account is matched with a neighbour of the other.");

@@ -1,16 +1,28 @@
-// The evidence waterfall: from 0 to the pair's log-odds, one bar per neighbour.
+// The way to the probability: from 0 to the pair's log-odds, one bar per neighbour; then rivals, and counterpart.
 import { h, name, percent, s } from "./dom.js";
 
 const some = (n, words) => `${n} ${words.replace("neighbours", n === 1 ? "neighbour" : "neighbours")}`;
 const WORDS = {
-  other: (n) => some(n, "other shared neighbours"),
+  other: (n) => `and ${some(n, "more matched neighbours")}, together`,
+  possible: (n) => `${some(n, "neighbours")} whose match may be here`,
   missing_right: (n) => some(n, "left neighbours missing on the right"),
   missing_left: (n) => some(n, "right neighbours missing on the left"),
   profile: () => "numbers of neighbours compared",
   vectors: () => "similarity of the two vectors",
 };
 
-const signed = (x) => (Math.abs(x) < 0.05 ? "" : x > 0 ? "+" : "−") + Math.abs(x).toFixed(1);
+const signed = (x) => (x === 0 ? "" : x > 0 ? "+" : "−") + Math.abs(x).toFixed(2);
+const sentence = (parts) => parts.map((part) => (part.id ? name(part.text) : part.text));
+
+// Steps 2 and 3: who the left account is if it has a counterpart, and whether it has one.
+function rest({ title, shares, leads, counterpart }) {
+  const [numbers, words] = counterpart;
+  const rows = shares.map((line) => h("tr", {}, h("th", { scope: "row" }, sentence(line.words)),
+    h("td", { class: "bars" }, s("svg", { class: "bar", "aria-hidden": "true", width: "100%", height: 14 }, s("rect", { class: "for", x: 0, y: 2, width: `${Math.max(line.share * 100, 0.6)}%`, height: 10, rx: 2 }))),
+    h("td", { class: "figure" }, line.share.toFixed(3))));
+  return [h("h3", {}, `2. ${title}`), h("table", {}, h("tbody", {}, rows)), leads.map((lead) => h("p", { class: "muted sub" }, sentence(lead))),
+    h("h3", {}, "3. Counterpart"), h("p", { class: "product" }, sentence(numbers)), h("p", { class: "muted sub" }, sentence(words))];
+}
 
 export function waterfall(pair) {
   const { steps, total, unit, reordered } = pair.evidence;
@@ -43,8 +55,9 @@ export function waterfall(pair) {
     rows.push(h("tr", { class: "total" }, h("th", { scope: "row" }, unit === "log-odds" ? "Log-odds" : "Sum"),
       h("td", { class: "bars" }, bar(Math.min(0, total), Math.max(0, total), "sum")), h("td", { class: "figure" }, signed(total))));
   }
-  const title = unit === "log-odds" ? "Evidence" : "Shared known neighbours";
-  return h("section", { class: "card evidence" },
-    h("h2", {}, title, h("span", { class: "hint" }, pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, one step per neighbour" : "rare neighbours count more")),
-    steps.length ? [h("table", {}, h("tbody", {}, rows)), unit === "log-odds" && !pair.blind ? h("p", { class: "muted sub after" }, "The probability also depends on the other candidates, and on how often such pairs were right among the validation anchors." + (reordered ? " Here candidates are not ranked by log-odds alone: vector similarity and other signals count too." : "")) : null] : h("p", { class: "none" }, "The networks hold no evidence for or against this pair."));
+  const title = unit === "log-odds" ? "1. Evidence for this pair" : "1. Shared known neighbours";
+  const hint = pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, one step per neighbour" : "rare neighbours count more; the score is not their sum";
+  const table = steps.length ? h("table", {}, h("tbody", {}, rows)) : h("p", { class: "none" }, "The networks hold no evidence for or against this pair.");
+  const order = reordered && !pair.blind ? h("p", { class: "muted sub" }, "Candidates are not ranked by log-odds alone: the score counts vector similarity and other signals too.") : null;
+  return h("section", { class: "card evidence" }, h("h2", {}, "Why this probability"), h("h3", {}, title, " ", h("span", { class: "hint" }, hint)), table, order, pair.way ? rest(pair.way) : null);
 }

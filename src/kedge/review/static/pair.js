@@ -44,6 +44,11 @@ function choices(pair, go) {
     rivals.length ? [h("p", { class: "muted sub" }, "other candidates for ", name(pair.right.id)), h("ol", {}, rivals)] : null);
 }
 
+// As many as the evidence has lines for: the others are one line there, and not drawn here.
+function matched({ matched: all, joined }) {
+  return `${all} matched with each other${all > joined.length ? `, ${joined.length} drawn` : ""}`;
+}
+
 export function showPair(place, pair, actions) {
   const drawing = h("div", { class: "drawing" });
   const answer = (verdict, key, word) =>
@@ -58,7 +63,7 @@ export function showPair(place, pair, actions) {
       warnings(pair), standing(pair)),
     h("div", { class: "columns" },
       h("section", { class: "card graph" },
-        h("h2", {}, "Neighbours", h("span", { class: "hint" }, `${pair.ego.joined.length} matched with each other`)), drawing, legend()),
+        h("h2", {}, "Neighbours", h("span", { class: "hint" }, matched(pair.ego))), drawing, legend()),
       waterfall(pair),
       choices(pair, actions.go)),
     h("div", { class: "answers", role: "group", "aria-label": "Same person?" },
