@@ -86,9 +86,9 @@ def _planted(n: int, both: int, overlap: float) -> Posed:
 
 
 def _copies(name: str, kept: float, lost: float) -> Posed:
-    """Two copies of a real network; `kept` is about the share of accounts with a counterpart."""
+    """Two copies of a real network; `kept` is the share of accounts with a counterpart."""
     network, _ = read_network(ROOT.parent / "singles" / name / "edges.tsv")
-    return Posed(*partial_copies(network, kept, lost, 0.0, seed=1), "")
+    return Posed(*partial_copies(network, kept, lost, 0.0, seed=1, apart=True), "")
 
 
 def _problems() -> dict[str, Callable[[], Posed]]:
@@ -117,12 +117,13 @@ def _problems() -> dict[str, Callable[[], Posed]]:
         (2000, 2000, 0.7, 200, "uniform"),
         (8000, 7000, 0.7, 5000, "uniform"),
     )
-    # network, shares of accounts kept and of edges lost on either side, anchors, how they are drawn
+    # network, shares of accounts in both copies and of edges lost in either, anchors, how they are drawn
     copies = (
-        ("gemsec-fb-government", 0.25, 0.2, 120, "uniform"),
-        ("gemsec-fb-government", 0.25, 0.2, 120, "degree"),
-        ("gemsec-fb-tvshow", 0.5, 0.2, 250, "uniform"),
-        ("gemsec-fb-tvshow", 0.5, 0.2, 250, "degree"),
+        ("gemsec-fb-government", 0.25, 0.1, 400, "uniform"),
+        ("fb100-hamilton46", 0.25, 0.2, 80, "uniform"),
+        ("fb100-hamilton46", 0.25, 0.2, 80, "degree"),
+        ("gemsec-fb-tvshow", 0.5, 0.1, 500, "uniform"),
+        ("fb100-bowdoin47", 0.5, 0.3, 150, "uniform"),
         ("fb100-swarthmore42", 0.5, 0.4, 120, "degree"),
         ("fb100-swarthmore42", 0.5, 0.4, 120, "community"),
         ("gemsec-fb-politician", 0.75, 0.3, 600, "uniform"),
@@ -159,6 +160,6 @@ SOME = (
     "cora off20",
     "arenas95 r20_s0",
     "planted 2000 50 % degree",
-    "gemsec-fb-tvshow 50 % uniform",
+    "fb100-bowdoin47 50 % uniform",
     "fb100-swarthmore42 50 % degree",
 )

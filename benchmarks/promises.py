@@ -38,9 +38,9 @@ def _known(values: Iterable[float | None]) -> list[float]:
 
 
 def _ratios(own: Group, target: int) -> list[float]:
-    """Recall beside the oracle's, of runs in which the oracle finds enough."""
+    """Recall beside the oracle's, of runs in which the oracle finds enough; more than 1 is bought with precision."""
     runs = zip(own[f"recall_{target}"], own[f"oracle_{target}"], strict=True)
-    return [recall / best for recall, best in runs if best * own["test"] >= FEW]
+    return [min(recall / best, 1.0) for recall, best in runs if best * own["test"] >= FEW]
 
 
 def _spread(own: Group, target: int) -> float | None:
@@ -132,7 +132,8 @@ def table(groups: Sequence[Group]) -> str:
     for own in groups:
         size = " + ".join(f"{n:,}" for n in own["accounts"])
         head = [own["problem"], own["method"], size, f"{own['anchors']:,}, {own['drawn']}"]
-        head += [_range(own["share"]), _range(own["share_estimated"])]
+        # The run with its sides exchanged is about the accounts of the other network.
+        head += [_range(own[key][:-1]) for key in ("share", "share_estimated")]
         for place, target in enumerate(TARGETS):
             cells = [*(head if place == 0 else [""] * len(head)), f"{target / 100:g}"]
             cells.append(_range(own[f"matches_{target}"], 0))
