@@ -159,8 +159,9 @@ def main() -> None:
                 print(line(group(rows)), flush=True)
     for method in asked.methods:
         groups = [group(rows) for (_, own), rows in done.items() if own == method and rows]
-        print(f"\n{method}: {len(groups)} problems")
-        print("\n".join(f"  {words}: {figure}" for words, figure in promises(groups)))
+        if groups:
+            print(f"\n{method}: {len(groups)} problems")
+            print("\n".join(f"  {words}: {figure}" for words, figure in promises(groups)))
 
 
 if __name__ == "__main__":

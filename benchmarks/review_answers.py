@@ -11,6 +11,7 @@ last step: these show what answers do to others. The last line is the mean over 
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import warnings
@@ -21,6 +22,7 @@ import numpy as np
 from decision_problems import PROBLEMS
 from decisions import load_kernels, pose
 from measuring import ONE_THREAD
+from promises import ANSWERS, stamp
 from review_order import answers
 from shared_pairs import match_in_memory
 
@@ -89,16 +91,22 @@ def main() -> None:
     steps = (0, *asked.steps)
     print(f"{'answers':34} " + " | ".join(f"{step:30}" for step in steps))
     print(f"{'problem':34} " + " | ".join(["  right matches  prec. others"] * len(steps)))
-    found = []
+    found = {}
     with multiprocessing.get_context("spawn").Pool(asked.jobs, load_kernels) as pool:
         for name, figures in pool.imap(simulate, [(name, asked.method, tuple(asked.steps)) for name in names]):
             print(f"{name:34} {_words(figures)}", flush=True)
-            found.append(figures)
-    mean = np.nanmean(found, axis=0)
+            found[name] = figures
+    mean = np.nanmean(list(found.values()), axis=0)
     print(f"{'mean':34} {_words(mean)}")
     for words, place in (("right pairs", 0), ("right matches of others", 3)):
         least = float(np.diff(mean[:, place]).min())
         print(f"{words}, mean: {'never fewer' if least >= 0 else f'{-least:.1f} fewer after a step'}")
+    if os.environ.get("KEDGE_KEEP"):
+        rounded = {
+            name: [[None if np.isnan(value) else round(float(value), 3) for value in step] for step in figures]
+            for name, figures in {**found, "mean": mean}.items()
+        }
+        ANSWERS.write_text(json.dumps({"steps": steps, "problems": rounded, **stamp()}, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
