@@ -63,15 +63,16 @@ def promises(groups: Sequence[Group]) -> list[tuple[str, str]]:
     for target in TARGETS:
         least, q = (target - SLACK) / 100, f"target {target / 100:g}"
         right = [(p, own["problem"]) for own in groups for p in _precisions(own, target)]
-        kept = sum(p >= least for p, _ in right) / max(len(right), 1)
-        rows.append((f"{q}: precision from {least:.2f} on in 95 % of the runs", f"{kept:.0%} of {len(right)}"))
+        kept = f"{sum(p >= least for p, _ in right) / len(right):.0%} of {len(right)}" if right else "-"
+        rows.append((f"{q}: precision from {least:.2f} on in 95 % of the runs", kept))
         rows.append((f"{q}: precision, lowest", _extreme(right, min)))
         ratios = [(r, own["problem"]) for own in groups for r in _ratios(own, target)]
         rows.append((f"{q}: recall / oracle's, mean at least 0.85", _mean(ratios)))
         rows.append((f"{q}: recall / oracle's, at least 0.70", _extreme(ratios, min)))
         spreads = [(found, own["problem"]) for own in groups if (found := _spread(own, target)) is not None]
         close = sum(found <= 0.1 for found, _ in spreads)
-        rows.append((f"{q}: counts of a problem within 10 %", f"{close} of {len(spreads)} problems"))
+        within = f"{close} of {len(spreads)} problems" if spreads else "-"
+        rows.append((f"{q}: counts of a problem within 10 %", within))
         rows.append((f"{q}: counts, largest difference", _extreme(spreads, max)))
     for key, words in (("ece", "ECE given a counterpart, at most 0.05"), ("ece_all", "ECE of all, at most 0.08")):
         errors = [(error, own["problem"]) for own in groups for error in own[key] if error is not None]
