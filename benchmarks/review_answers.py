@@ -106,7 +106,7 @@ def main() -> None:
             name: [[None if np.isnan(value) else round(float(value), 3) for value in step] for step in figures]
             for name, figures in {**found, "mean": mean}.items()
         }
-        ANSWERS.write_text(json.dumps({"steps": steps, "problems": rounded, **stamp()}, indent=1) + "\n", "utf-8")
+        ANSWERS.write_text(json.dumps({"steps": steps, "problems": rounded, **stamp()}) + "\n", "utf-8")
 
 
 if __name__ == "__main__":
