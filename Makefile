@@ -125,7 +125,7 @@ bench-accuracy: $(STAMP)
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/calibration.py
 
-# Every figure of docs/promises.md, about an hour of CPU time.
+# Every figure of docs/promises.md: about half an hour of CPU time, estimated from shorter runs.
 bench-decisions: $(STAMP)
 	rm -f bench-out/decisions.jsonl
 	$(BIN)/python benchmarks/decisions.py --jobs 2
