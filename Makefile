@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c co
 TOOLS := $(VENV)/tools
 UV := $(TOOLS)/bin/uv
 
-.PHONY: demo test test-bounds test-oldest test-newest fuzz torture reliability check lock sbom bench bench-accuracy screenshots clean
+.PHONY: demo test test-bounds test-oldest test-newest fuzz torture reliability check lock sbom bench bench-accuracy bench-decisions screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -124,6 +124,14 @@ bench-accuracy: $(STAMP)
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/baselines.py
 	$(BIN)/python benchmarks/calibration.py
+
+# Every figure of docs/promises.md: about half an hour of CPU time, estimated from shorter runs.
+bench-decisions: $(STAMP)
+	rm -f bench-out/decisions.jsonl
+	$(BIN)/python benchmarks/decisions.py --jobs 2
+	$(BIN)/python benchmarks/decisions.py --jobs 2 --methods evidence mgcn deepwalk percolation --seeds 2
+	KEDGE_KEEP=1 $(BIN)/python benchmarks/review_answers.py --jobs 2
+	$(BIN)/python benchmarks/promises.py bench-out/decisions.jsonl
 
 clean:
 	rm -rf $(VENV) demo-run sbom.json bench-out .pytest_cache .mypy_cache .ruff_cache

@@ -31,13 +31,13 @@ def keep(name: str, tried: str, often: str, result: str, command: str) -> None:
         "result": result,
         "command": command,
         "date": datetime.now(UTC).date().isoformat(),
-        "commit": _newest_of_main(),
+        "commit": newest_of_main(),
     }
     KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(rows, indent=2, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
 
 
-def _newest_of_main() -> str:
+def newest_of_main() -> str:
     """The newest commit of the main branch that these sources have: one of a branch may be gone after its merge."""
     for main in ("main", "origin/main", "HEAD"):
         found = subprocess.run(["git", "merge-base", "HEAD", main], cwd=ROOT, capture_output=True, text=True)

@@ -71,11 +71,11 @@ class Matched:
         return given[asked], self.matches.right[asked] == partner[self.matches.left[asked]]
 
 
-def match_in_memory(problem: Problem, config: Config) -> Matched:
-    """As `kedge match` does, without a run directory."""
+def match_in_memory(problem: Problem, config: Config, given: int | None = None) -> Matched:
+    """As `kedge match` does, without a run directory; the anchors after the first `given` were confirmed by review."""
     run = MemoryRun(RunContext(MemoryCache()))
     began = time.process_time()
-    made = solve(problem, config, run)
+    made = solve(problem, config, run, given)
     spent = time.process_time() - began
     later = run.seconds["calibration"]
     scored = sum(seconds for stage, seconds in run.seconds.items() if stage not in ("calibration", "matches"))
