@@ -125,20 +125,20 @@ def audit_sentence(audit: Mapping[str, Any]) -> str:
     drawn = audit["drawn"]
     texts = [_shown(one) for one in (drawn, audit) if one is not None and one["precision"] is not None]
     if len(texts) == 2 and any(drawn[name] != audit[name] for name in ("matches", "audited", "right")):
-        text = f"Audit: {texts[0]}. With these answers {audit['matches']:,} pairs are matches: {texts[1]}."
+        text = f"Audit: {texts[0]}. Decided again with these answers: {texts[1]}."
     else:
         text = f"Audit: {texts[-1] if texts else 'no match is audited yet'}."
-    more = {
-        f" {answered}.": audit["open"],
-        f" Unsure answers are not counted: {audit['unsure']:,}.": audit["unsure"],
-        f" Matches less probable than any pair that was asked, of which the audit shows nothing: {audit['outside']:,}.": audit[
-            "outside"
-        ],
-        f" Pairs of the sample that are not assigned any more: {audit['gone']:,} (--redraw asks others).": audit[
-            "gone"
-        ],
-    }
-    return text + "".join(words for words, count in more.items() if count)
+    unknown = "Matches less probable than any pair that was asked, of which the audit shows nothing"
+    more = (
+        (audit["open"], f"{answered}."),
+        (audit["unsure"], f"Unsure answers are not counted: {audit['unsure']:,}."),
+        (audit["outside"], f"{unknown}: {audit['outside']:,}."),
+        (
+            audit["gone"],
+            f"Pairs of the sample that are not assigned any more: {audit['gone']:,} (--redraw asks others).",
+        ),
+    )
+    return " ".join([text, *(words for count, words in more if count)])
 
 
 def _shown(part: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Quiet, Raw, RunDirectory, guarded
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.show import Reporter, note_guarded, print_audit, print_json
 from kedge.errors import KedgeError
 
 
@@ -45,7 +45,6 @@ def audit(
         raise KedgeError("--read reads answers", remedy="draw or extend the sample in a command of its own")
     if json and str(out) == "-":
         raise KedgeError("--json and the sample are both for stdout", remedy="give -o FILE")
-    from kedge.answers.audit import audit_sentence
     from kedge.pipeline.audit import audit_run, draw_sample, save_answers
     from kedge.store import AUDIT_CSV, read_manifest, refuse_overwrite
 
@@ -77,8 +76,7 @@ def audit(
             f"{len(sample):,} pairs are in the sample, none is answered: "
             f"fill in {target}, or answer in the browser with `kedge review {run} --audit`"
         )
-    if summary["audit"] is not None:
-        print(audit_sentence(summary["audit"]))
+    print_audit(summary["audit"])
 
 
 def _name(reviewer: str | None) -> str:

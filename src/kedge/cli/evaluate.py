@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json, print_metrics
+from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
 
 
 @guarded
@@ -24,5 +24,6 @@ def evaluate(
     metrics = evaluate_run(run, test, Reporter().note)
     if json:
         print_json(metrics)
-    else:
-        print_metrics(metrics)
+        return
+    print_metrics(metrics)
+    print_audit(metrics.get("audit"))

@@ -2,9 +2,10 @@
 
 The correction is Platt's (1999), on the log-odds of the assigned pairs:
 
-    logit p' = a + b logit p,   a ~ N(0, 0.5²),  log b ~ N(0, 0.25²)
+    logit p' = a + b logit p,   a ~ 0.5 t(3),  log b ~ N(0, 0.25²)
 
-so that without answers nothing changes. Its posterior is summed over a grid. Which pairs were asked depends on p alone,
+so that without answers nothing changes. Its posterior is summed over a grid: p' has the means of a and b, the threshold
+all of it. Which pairs were asked depends on p alone,
 so that answers count alike whatever stratum they are from; sampling weights would only add variance.
 
 The precision is estimated apart from that model, from the sample alone: in each stratum the share of right answers,
@@ -27,8 +28,8 @@ from kedge.types import DECISIONS, BoolArray, FloatArray, IntArray, Matches
 
 CONFIDENCE: Final = 0.9  # of the interval, and of the threshold: benchmarks/audit.py
 _SLACK: Final = 0.02  # matches may be right so much less often than asked for, with 1 - CONFIDENCE
-_SHIFT: Final = 0.5  # standard deviation of a: benchmarks/audit.py
-_SLOPE: Final = 0.25  # and of log b
+_SHIFT: Final = 0.5  # scale of a, by Student's t with 3 degrees of freedom: benchmarks/audit.py
+_SLOPE: Final = 0.25  # standard deviation of log b
 _SUREST: Final = 1e-3  # log-odds are taken of probabilities no nearer to 0 and 1
 _POINTS: Final = logit(np.linspace(_SUREST, 1 - _SUREST, 999))
 _MATCH: Final = DECISIONS.index("match")
@@ -43,42 +44,48 @@ class Correction:
     b: FloatArray
     weight: FloatArray
 
-    def _curves(self) -> FloatArray:
-        """p' at the points, for each a and b, [g, points]."""
-        return np.asarray(expit(self.a[:, None] + self.b[:, None] * _POINTS))
-
-    def of(self, probability: FloatArray) -> FloatArray:
-        """The corrected probabilities: means over the posterior; 0 and 1 stay."""
-        mean = np.append(np.insert(self.weight @ self._curves(), 0, 0.0), 1.0)
-        return np.interp(probability, np.append(np.insert(expit(_POINTS), 0, 0.0), 1.0), mean)
+    @property
+    def mean(self) -> tuple[float, float]:
+        """The posterior means of a and b."""
+        return float(self.weight @ self.a), float(self.weight @ self.b)
 
     def threshold(self, probability: FloatArray, config: DecideConfig) -> float:
         """The lowest threshold on p', not under the floor, from which matches are to be right as often as asked for.
 
         Expected to be, and with `CONFIDENCE` at most `_SLACK` less often. Where no threshold is, the precision itself.
         """
-        corrected, curves = self.of(probability), self._curves()
-        nearest = np.searchsorted(_POINTS[:-1], logit(np.clip(probability, _SUREST, 1 - _SUREST)))
-        for t in _GRID[config.floor <= _GRID]:
-            called = nearest[corrected >= t]
-            if len(called) == 0:
-                break
-            precision = curves @ np.bincount(called, minlength=len(_POINTS)) / len(called)
-            sure = float(self.weight[precision >= config.precision - _SLACK].sum()) >= CONFIDENCE
-            if sure and float(self.weight @ precision) >= config.precision:
+        counts = np.bincount(np.searchsorted(_POINTS[:-1], _log_odds(probability)), minlength=len(_POINTS))[::-1]
+        made = np.maximum(np.cumsum(counts), 1)
+        # For each a and b: the precision of all pairs from a point on, the surest point first, [g, points].
+        precision = np.cumsum(expit(self.a[:, None] + self.b[:, None] * _POINTS[::-1]) * counts, axis=1) / made
+        sure = self.weight @ (precision >= config.precision - _SLACK) >= CONFIDENCE
+        good = (sure & (self.weight @ precision >= config.precision))[::-1]
+        points, surest = correct(expit(_POINTS), *self.mean), correct(probability, *self.mean).max(initial=0.0)
+        for t in _GRID[(config.floor <= _GRID) & (surest >= _GRID)]:
+            if good[min(np.searchsorted(points, t), len(good) - 1)]:
                 return float(t)
         return max(config.precision, config.floor)
 
 
+def correct(probability: FloatArray, shift: float, slope: float) -> FloatArray:
+    """Probabilities after an audit: logit p' = shift + slope · logit p; 0 and 1 stay."""
+    return np.asarray(expit(shift + slope * logit(probability)))
+
+
 def fit_correction(probability: FloatArray, right: BoolArray) -> Correction:
     """The correction that answers about pairs of these probabilities support."""
-    a, b = np.meshgrid(np.linspace(-4, 4, 61) * _SHIFT, np.exp(np.linspace(-3, 3, 31) * _SLOPE), indexing="ij")
+    a, b = np.meshgrid(_SHIFT * np.linspace(-2, 2, 61) ** 3, np.exp(np.linspace(-3, 3, 31) * _SLOPE), indexing="ij")
+    space = np.linspace(-2, 2, 61) ** 2 + 1e-2  # of the grid of a, up to a factor: it is denser about 0
     a, b = a.ravel(), b.ravel()
-    z = a[:, None] + b[:, None] * logit(np.clip(probability, _SUREST, 1 - _SUREST))
+    z = a[:, None] + b[:, None] * _log_odds(probability)
     log_posterior = np.where(right, z, 0.0).sum(axis=1) - np.logaddexp(0, z).sum(axis=1)
-    log_posterior -= (a / _SHIFT) ** 2 / 2 + (np.log(b) / _SLOPE) ** 2 / 2
+    log_posterior += np.log(np.repeat(space, 31)) - 2 * np.log1p((a / _SHIFT) ** 2 / 3) - (np.log(b) / _SLOPE) ** 2 / 2
     weight = np.exp(log_posterior - log_posterior.max())
     return Correction(a, b, weight / weight.sum())
+
+
+def _log_odds(probability: FloatArray) -> FloatArray:
+    return np.asarray(logit(np.clip(probability, _SUREST, 1 - _SUREST)))
 
 
 def exact_limits(right: int, asked: int, size: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
@@ -106,7 +113,9 @@ def decide_audited(matches: Matches, sample: Sample, config: DecideConfig) -> tu
     """The matches of a run as they are after an audit, and what the audit shows, for people and JSON.
 
     Its figures are of the matches as they are now; `drawn` has those of the pairs that were called a match when the
-    sample was drawn, None where there was none. A pair that was answered is known: yes is probability 1, no is 0. Of every left account the assigned pair (else the
+    sample was drawn, None where there was none.
+
+    A pair that was answered is known: yes is probability 1, no is 0. Of every left account the assigned pair (else the
     best candidate) is corrected; what is left to its other candidates, and to a counterpart that is no candidate,
     shrinks or grows in proportion: (1 - p') / (1 - p). So probabilities of one account never exceed its `counterpart`.
     """
@@ -123,11 +132,10 @@ def decide_audited(matches: Matches, sample: Sample, config: DecideConfig) -> tu
     threshold = config.threshold
     if threshold is None:
         threshold = correction.threshold(raw[matches.assigned], config)
-    mapped = correction.of(raw)
+    mapped = correct(raw, *correction.mean)
     estimate = _precision(matches, sample, mapped, matches.assigned & (mapped >= threshold), at, right)
     decided = _corrected(matches, mapped, (at, right), threshold, config)
-    shift, slope = (float(correction.weight @ values) for values in (correction.a, correction.b))
-    return decided, {**summary, **estimate, "shift": round(shift, 4), "slope": round(slope, 4)}
+    return decided, {**summary, **estimate, **dict(zip(("shift", "slope"), correction.mean, strict=True))}
 
 
 def _corrected(

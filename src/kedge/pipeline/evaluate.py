@@ -15,7 +15,8 @@ from kedge.types import KedgeError
 
 
 def evaluate_run(directory: Path, test: Any, note: Callable[[str], None]) -> dict[str, Any]:
-    """Every metric on these pairs. They replace those of an earlier evaluation, in the report too.
+    """Every metric on these pairs, and what an audit shows if there is one. The pairs replace those of an earlier
+    evaluation, in the report too.
 
     Where the directory cannot be written, or another kedge works in it, the figures are returned and not saved.
     """
@@ -40,4 +41,5 @@ def evaluate_run(directory: Path, test: Any, note: Callable[[str], None]) -> dic
                 run.write(file, store.JSON, files[file])
             write_report(store.load_contents(directory), directory / store.REPORT)
     metrics: dict[str, Any] = files[store.METRICS]
-    return metrics
+    audit = files[store.DECIDED]["audit"]
+    return metrics if audit is None else {**metrics, "audit": audit}

@@ -141,7 +141,7 @@ class Ego(TypedDict):
 
 
 class Pair(TypedDict):
-    """Everything about one pair; null in blind mode and where the pair is no candidate."""
+    """Everything about one pair; null in blind mode and where the pair is no candidate. `asked`: may be answered."""
 
     run: str
     left: Account
@@ -164,6 +164,7 @@ class Pair(TypedDict):
     ego: Ego
     evidence: Evidence
     blind: bool
+    asked: bool
 
 
 class OnePair(TypedDict):
@@ -295,6 +296,7 @@ class Towards(TypedDict):
 class Progress(Towards):
     """How far the review has come."""
 
+    unsure: Count
     mine: Count
     entries: Count
     head: str
@@ -328,3 +330,4 @@ class Session(TypedDict):
     anchors: Count
     target: Share
     version: str
+    audit: bool
