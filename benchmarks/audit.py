@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -46,11 +45,14 @@ COPIES = (
 PLANTED = ((1000, 0.8, 0.2), (600, 0.7, 0.3), (1400, 0.6, 0.2))
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "audit.json"
 PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
+BEGIN, END = "<!-- begin: made by benchmarks/audit.py -->\n", "<!-- end -->\n"
 COLUMNS = ("covers, drawn", "covers, after", "kept, before", "kept, after", "recall, before", "recall, after")
 
 
 def problems(only: str | None) -> Iterator[tuple[str, Problem, IntArray]]:
-    wanted = lambda name: only is None or only in name  # noqa: E731
+    def wanted(name: str) -> bool:
+        return only is None or only in name
+
     for name in filter(wanted, RESEARCH):
         yield name, *load(name)[1:]
     for network, kept, lost, given in COPIES:
@@ -109,7 +111,10 @@ def measure(problem: Problem, test: IntArray, asked: argparse.Namespace) -> dict
                 is_right(after)[made].sum() / max(oracle, 1),
             )
         )
-    mean = lambda place: float(np.mean([row[place] for row in rows if row[place] is not None] or [np.nan]))  # noqa: E731
+
+    def mean(place: int) -> float:
+        return float(np.mean([row[place] for row in rows if row[place] is not None] or [np.nan]))
+
     return {
         "matches": int(called.sum()),
         "precision": before,
@@ -146,8 +151,8 @@ def main() -> None:
     print(table(rows))
     if os.environ.get("KEDGE_KEEP"):
         KEPT.write_text(json.dumps({"draws": asked.draws, "answers": asked.answers, "problems": rows}, indent=2) + "\n")
-        page = PAGE.read_text("utf-8")
-        PAGE.write_text(re.sub(r"\| problem \|.*?\| mean \|[^\n]*", lambda _: table(rows), page, flags=re.S), "utf-8")
+        before, rest = PAGE.read_text("utf-8").split(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}{table(rows)}\n{END}{rest.split(END)[1]}", "utf-8")
 
 
 if __name__ == "__main__":

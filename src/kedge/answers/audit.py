@@ -11,7 +11,7 @@ contains the smaller one, and a sample drawn anew from other decisions shares as
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ from kedge.types import DECISIONS, FloatArray, IntArray, Matches
 STRATA: Final = ("match", "below")
 ANSWERS: Final = 40  # asked by default: of 40 right ones, the exact interval begins at 0.93
 _BELOW: Final = 4  # every fourth answer is about a pair below the matches (docs/decisions/0038-audit.md)
-_LOWEST: Final = 0.2  # a less probable pair is not asked: no plausible correction makes it a match
+_LOWEST: Final = 0.3  # a less probable pair is not asked: no plausible correction makes it a match
 _SUREST: Final = 4  # times the answers: without any match, so many of the surest pairs stand in for the matches
 
 
@@ -65,8 +65,14 @@ class Sample:
     def without(self, side: int, name: str) -> Sample:
         """The same sample without the pairs of an account; 0 is left."""
         kept = [i for i, pair in enumerate(self.pairs) if pair[side] != name]
-        columns = ("left", "right", "probability", "stratum", "answer")
-        return replace(self, **{column: tuple(getattr(self, column)[i] for i in kept) for column in columns})
+        return replace(
+            self,
+            left=tuple(self.left[i] for i in kept),
+            right=tuple(self.right[i] for i in kept),
+            probability=tuple(self.probability[i] for i in kept),
+            stratum=tuple(self.stratum[i] for i in kept),
+            answer=tuple(self.answer[i] for i in kept),
+        )
 
     def rows(self, matches: Matches) -> IntArray:
         """The row of `matches` in which each pair is assigned; -1 where it is not assigned any more."""
@@ -98,12 +104,14 @@ def draw(matches: Matches, answers: int, seed: int, earlier: Sample | None = Non
         answers = max(answers, len(earlier))
     members = [np.flatnonzero(inside) for inside in (p >= cut, (p < cut) & (p >= low))]
     keys = [_key(seed, pair) for pair in pairs]
+    known = {} if earlier is None else dict(zip(earlier.pairs, earlier.answer, strict=True))
+    place = {pair: i for i, pair in enumerate(known)}
     chosen: list[tuple[int, str]] = []
     for stratum, inside, count in zip(STRATA, members, _allocated(answers, members), strict=True):
-        chosen += [(i, stratum) for i in sorted(inside.tolist(), key=lambda i: keys[i][:16])[:count]]
-    known = dict(zip(earlier.pairs, earlier.answer, strict=True)) if earlier else {}
+        ordered = sorted(inside.tolist(), key=lambda i: (pairs[i] not in known, keys[i][:16]))
+        chosen += [(i, stratum) for i in ordered[:count]]
     # Those asked first stay first: who works through a file finds the new pairs at its end.
-    chosen.sort(key=lambda one: (pairs[one[0]] not in known, keys[one[0]][16:]))
+    chosen.sort(key=lambda one: (place.get(pairs[one[0]], len(place)), keys[one[0]][16:]))
     return Sample(
         seed=seed,
         cut=float(cut),
@@ -123,7 +131,7 @@ def audit_sentence(audit: Mapping[str, Any]) -> str:
     """What an audit shows (`decide.audited`), for people."""
     answered = f"{audit['yes'] + audit['no']:,} of {audit['asked']:,} pairs are answered"
     drawn = audit["drawn"]
-    texts = [_shown(one) for one in (drawn, audit) if one is not None and one["precision"] is not None]
+    texts = [audit_estimate(one) for one in (drawn, audit) if one is not None and one["precision"] is not None]
     if len(texts) == 2 and any(drawn[name] != audit[name] for name in ("matches", "audited", "right")):
         text = f"Audit: {texts[0]}. Decided again with these answers: {texts[1]}."
     else:
@@ -141,7 +149,7 @@ def audit_sentence(audit: Mapping[str, Any]) -> str:
     return " ".join([text, *(words for count, words in more if count)])
 
 
-def _shown(part: Mapping[str, Any]) -> str:
+def audit_estimate(part: Mapping[str, Any]) -> str:
     """One estimate in words."""
     share = f"precision {part['precision']:.2f}"
     if part["census"]:
@@ -151,7 +159,7 @@ def _shown(part: Mapping[str, Any]) -> str:
     return f"of {part['audited']:,} audited matches {part['right']:,} were right: {share} ({bounds})"
 
 
-def _allocated(answers: int, members: list[IntArray]) -> tuple[int, int]:
+def _allocated(answers: int, members: Sequence[IntArray]) -> tuple[int, int]:
     """How many of each stratum are asked; what one of them cannot fill goes to the other."""
     matches, below = (len(inside) for inside in members)
     low = min(below, max(answers // _BELOW, answers - matches))

@@ -23,7 +23,7 @@ from typing import Any, Final, TypeAlias
 VERDICTS: Final = ("yes", "no", "unsure")
 UNDO: Final = "undo"
 PURGE: Final = "purge"
-AUDIT: Final = "audit:"  # how the `run` of an answer begins that was asked by an audit
+AUDIT_PREFIX: Final = "audit:"  # how the `run` of an answer begins that was asked by an audit
 Pair: TypeAlias = tuple[str, str]
 
 
@@ -64,7 +64,7 @@ class Entry:
     @property
     def is_audit(self) -> bool:
         """Whether an audit asked for it: such answers are of a random sample and are kept apart from all others."""
-        return self.run.startswith(AUDIT)
+        return self.run.startswith(AUDIT_PREFIX)
 
     @property
     def pair(self) -> Pair:
@@ -130,8 +130,12 @@ class Resolved:
         disputed = {*self.disputed, *other.disputed, *(yes & no)}
         counts = [Counter(pair[side] for pair in yes - disputed) for side in (0, 1)]
         twice = {pair for pair in yes if counts[0][pair[0]] > 1 or counts[1][pair[1]] > 1}
-        clean = (tuple(sorted(pairs)) for pairs in (yes - disputed - twice, no - disputed, disputed))
-        return Resolved(*clean, (*self.contradictions, *other.contradictions))
+        return Resolved(
+            confirmed=tuple(sorted(yes - disputed - twice)),
+            rejected=tuple(sorted(no - disputed)),
+            disputed=tuple(sorted(disputed)),
+            contradictions=(*self.contradictions, *other.contradictions),
+        )
 
 
 @dataclass

@@ -45,7 +45,7 @@ def audit(
         raise KedgeError("--read reads answers", remedy="draw or extend the sample in a command of its own")
     if json and str(out) == "-":
         raise KedgeError("--json and the sample are both for stdout", remedy="give -o FILE")
-    from kedge.pipeline.audit import audit_run, draw_sample, save_answers
+    from kedge.pipeline import audit_run, draw_sample, save_answers
     from kedge.store import AUDIT_CSV, read_manifest, refuse_overwrite
 
     note = Reporter(quiet).note
@@ -98,7 +98,7 @@ def _write(sample: Any, out: Path, raw: bool) -> Path:
     import sys
 
     from kedge.ingest import guard_table, write_delimited
-    from kedge.pipeline.audit import sample_table
+    from kedge.pipeline import sample_table
     from kedge.store import write_atomically
 
     table, changed = sample_table(sample), 0

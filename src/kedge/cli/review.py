@@ -41,8 +41,8 @@ def review(
     from kedge.context import need_extra
 
     need_extra("review", "`kedge review`")
-    from kedge.answers.audit import audit_sentence
-    from kedge.pipeline.audit import audit_run, draw_sample
+    from kedge.answers import audit_sentence
+    from kedge.pipeline import audit_run, draw_sample
     from kedge.review.data import load_review
     from kedge.review.requests import ReviewerBody
     from kedge.review.server import serve
@@ -90,7 +90,8 @@ def review(
             )
         except KedgeError as error:  # another review of the run is open
             reporter.note(f"{error}. `kedge audit {run}` uses the answers later")
+    learns = "" if audit else ". The same `kedge match` learns from them"
     reporter.note(
         f"{head.count:,} entries in {run / DECISIONS_FILE}, head {head.hash}; save the head elsewhere: "
-        f"`kedge decisions {run} verify --head` finds it again. The same `kedge match` learns from them"
+        f"`kedge decisions {run} verify --head` finds it again{learns}"
     )

@@ -83,7 +83,7 @@ def print_metrics(metrics: dict[str, Any]) -> None:
 def print_audit(audit: dict[str, Any] | None) -> None:
     """What the audit of a run shows, in one line; nothing without one."""
     if audit is not None:
-        from kedge.answers.audit import audit_sentence
+        from kedge.answers import audit_sentence
 
         print(audit_sentence(audit))
 

@@ -2,7 +2,7 @@
 
 The correction is Platt's (1999), on the log-odds of the assigned pairs:
 
-    logit p' = a + b logit p,   a ~ 0.5 t(3),  log b ~ N(0, 0.25²)
+    logit p' = a + b logit p,   a ~ 0.35 t(3),  log b ~ N(0, 0.25²)
 
 so that without answers nothing changes. Its posterior is summed over a grid: p' has the means of a and b, the threshold
 all of it. Which pairs were asked depends on p alone,
@@ -22,13 +22,13 @@ from typing import Any, Final
 import numpy as np
 from scipy.special import expit, logit
 
-from kedge.answers.audit import STRATA, Sample
+from kedge.answers import STRATA, Sample
 from kedge.config import DecideConfig
 from kedge.types import DECISIONS, BoolArray, FloatArray, IntArray, Matches
 
 CONFIDENCE: Final = 0.9  # of the interval, and of the threshold: benchmarks/audit.py
 _SLACK: Final = 0.02  # matches may be right so much less often than asked for, with 1 - CONFIDENCE
-_SHIFT: Final = 0.5  # scale of a, by Student's t with 3 degrees of freedom: benchmarks/audit.py
+_SHIFT: Final = 0.35  # scale of a, by Student's t with 3 degrees of freedom: benchmarks/audit.py
 _SLOPE: Final = 0.25  # standard deviation of log b
 _SUREST: Final = 1e-3  # log-odds are taken of probabilities no nearer to 0 and 1
 _POINTS: Final = logit(np.linspace(_SUREST, 1 - _SUREST, 999))
@@ -74,12 +74,13 @@ def correct(probability: FloatArray, shift: float, slope: float) -> FloatArray:
 
 def fit_correction(probability: FloatArray, right: BoolArray) -> Correction:
     """The correction that answers about pairs of these probabilities support."""
-    a, b = np.meshgrid(_SHIFT * np.linspace(-2, 2, 61) ** 3, np.exp(np.linspace(-3, 3, 31) * _SLOPE), indexing="ij")
-    space = np.linspace(-2, 2, 61) ** 2 + 1e-2  # of the grid of a, up to a factor: it is denser about 0
-    a, b = a.ravel(), b.ravel()
+    steps = np.linspace(-2, 2, 61)
+    a = np.repeat(_SHIFT * steps**3, 31)
+    b = np.tile(np.exp(np.linspace(-3, 3, 31) * _SLOPE), 61)
+    space = np.repeat(steps**2 + 1e-2, 31)  # of the grid of a, up to a factor: it is denser about 0
     z = a[:, None] + b[:, None] * _log_odds(probability)
     log_posterior = np.where(right, z, 0.0).sum(axis=1) - np.logaddexp(0, z).sum(axis=1)
-    log_posterior += np.log(np.repeat(space, 31)) - 2 * np.log1p((a / _SHIFT) ** 2 / 3) - (np.log(b) / _SLOPE) ** 2 / 2
+    log_posterior += np.log(space) - 2 * np.log1p((a / _SHIFT) ** 2 / 3) - (np.log(b) / _SLOPE) ** 2 / 2
     weight = np.exp(log_posterior - log_posterior.max())
     return Correction(a, b, weight / weight.sum())
 
@@ -112,8 +113,8 @@ def exact_limits(right: int, asked: int, size: int, confidence: float = CONFIDEN
 def decide_audited(matches: Matches, sample: Sample, config: DecideConfig) -> tuple[Matches, dict[str, Any]]:
     """The matches of a run as they are after an audit, and what the audit shows, for people and JSON.
 
-    Its figures are of the matches as they are now; `drawn` has those of the pairs that were called a match when the
-    sample was drawn, None where there was none.
+    Its figures are of the pairs from the threshold on; single answers have `added` and `removed` so many matches.
+    `drawn` has the figures of the pairs that were called a match when the sample was drawn, None where there was none.
 
     A pair that was answered is known: yes is probability 1, no is 0. Of every left account the assigned pair (else the
     best candidate) is corrected; what is left to its other candidates, and to a counterpart that is no candidate,
@@ -133,9 +134,11 @@ def decide_audited(matches: Matches, sample: Sample, config: DecideConfig) -> tu
     if threshold is None:
         threshold = correction.threshold(raw[matches.assigned], config)
     mapped = correct(raw, *correction.mean)
-    estimate = _precision(matches, sample, mapped, matches.assigned & (mapped >= threshold), at, right)
+    called = matches.assigned & (mapped >= threshold)
+    estimate = _precision(matches, sample, mapped, called, at, right)
     decided = _corrected(matches, mapped, (at, right), threshold, config)
-    return decided, {**summary, **estimate, **dict(zip(("shift", "slope"), correction.mean, strict=True))}
+    changed = {"added": int((right & ~called[at]).sum()), "removed": int((~right & called[at]).sum())}
+    return decided, {**summary, **estimate, **changed, **dict(zip(("shift", "slope"), correction.mean, strict=True))}
 
 
 def _corrected(

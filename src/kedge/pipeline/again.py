@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kedge import store
-from kedge.answers import replay
-from kedge.answers.audit import Sample
+from kedge.answers import Sample, replay
 from kedge.context import one_blas_thread
 from kedge.pipeline.match import check_report_path, match_notes
 from kedge.pipeline.results import results, without_anchors

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from kedge import store
-from kedge.answers.audit import ANSWERS, Sample, draw
+from kedge.answers import ANSWERS, Sample, draw
 from kedge.context import one_blas_thread
-from kedge.ingest.answers import read_answers
+from kedge.ingest import read_answers
 from kedge.pipeline.again import answered_sample, decide_again
 from kedge.pipeline.solve import load_outcome
 from kedge.types import KedgeError

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from kedge import store
-from kedge.answers.audit import Sample
+from kedge.answers import Sample
 from kedge.config import Config, to_toml
 from kedge.context import Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes

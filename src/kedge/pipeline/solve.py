@@ -19,11 +19,10 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from kedge import store
-from kedge.answers.audit import Sample
+from kedge.answers import Sample
 from kedge.config import Config, EngineConfig
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
-from kedge.decide import decide, threshold_grid
-from kedge.decide.audited import decide_audited
+from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import Calibrator, calibrate

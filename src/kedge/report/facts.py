@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kedge.config import Config, flatten
-from kedge.decide import threshold_grid, thresholds
-from kedge.decide.audited import correct
+from kedge.decide import correct, threshold_grid, thresholds
 from kedge.evaluation import by_degree, calibration_error, histogram, made_and_right, reliability
 from kedge.store import STAGES, Contents
 from kedge.types import DECISIONS, FloatArray

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kedge.answers.audit import audit_sentence
+from kedge.answers import audit_estimate, audit_sentence
 from kedge.report.blocks import (
     Figure,
     data_table,
@@ -67,7 +67,7 @@ def _summary(facts: Facts) -> str:
             right = f"{curve.right[at]:,} of these ({percent(curve.precision[at])})"
             text += f" Of {curve.pairs:,} {pairs}, {curve.made[at]:,} became a match; {right} are right."
     if facts.audit is not None and facts.audit["precision"] is not None:
-        text += " " + audit_sentence(facts.audit)
+        text += f" Audit: {audit_estimate(facts.audit)}."
     if facts.decisions["review"] > 2 * matches:
         text += " Most pairs are left to review: see below what a lower threshold would give."
     return text
@@ -226,11 +226,15 @@ def audit_card(facts: Facts) -> Markup:
         ("answers", f"{audit['yes']:,} yes, {audit['no']:,} no, {audit['unsure']:,} unsure, {audit['open']:,} open"),
     ]
     if "slope" in audit:
-        lines.append(
-            ("correction", f"log-odds × {audit['slope']:.2f} {audit['shift']:+.2f}, in every probability of this page")
+        formula = f"log-odds × {audit['slope']:.2f} {audit['shift']:+.2f}, in every probability of this page"
+        single = (
+            f"{audit['added']:,} matches more by a yes below the threshold, {audit['removed']:,} fewer by a no above it"
         )
+        lines += [("correction", formula), ("single answers", single)]
     sentence = tag("p", audit_sentence(audit))
-    return tag("div", sentence, tag("div", table, class_="wide"), definitions(lines), class_="card")
+    return tag(
+        "div", sentence, tag("div", table, class_="wide"), tag("div", definitions(lines), class_="after"), class_="card"
+    )
 
 
 def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str) -> Markup:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kedge.answers.audit import Sample
+from kedge.answers import Sample
 from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.evidence import Evidence

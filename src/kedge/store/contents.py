@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from kedge.answers.audit import Sample
+from kedge.answers import Sample
 from kedge.config import Config
 from kedge.store.artefacts import Artefacts, open_artefacts
 from kedge.store.cache import DiskCache

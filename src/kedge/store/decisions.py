@@ -18,7 +18,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Final
 
-from kedge.answers import AUDIT, PURGE, UNDO, VERDICTS, Entry, State
+from kedge.answers import AUDIT_PREFIX, PURGE, UNDO, VERDICTS, Entry, State
 from kedge.errors import KedgeError
 from kedge.store.atomic import NO_FOLLOW, refuse_special
 from kedge.store.decision_head import RESTORE, START, Head, hash_at, head_file, lost, read_head, write_head
@@ -256,7 +256,7 @@ class DecisionLog:
                 return None
             seq = len(self.state.entries) + 1
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            run = AUDIT + draft.run if self.state.audit and draft.action != PURGE else draft.run
+            run = AUDIT_PREFIX + draft.run if self.state.audit and draft.action != PURGE else draft.run
             draft = replace(draft, seq=seq, time=stamp, run=run, key=key or f"#{seq}")
             entry = draft.sealed(secrets.token_hex(16), self.head)
             places = ", ".join("?" * len(COLUMNS))

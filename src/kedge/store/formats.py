@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.answers.audit import Sample
+from kedge.answers import Sample
 from kedge.config import Config, stored_config
 from kedge.linalg import SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.store.records import from_plain, to_plain
