@@ -62,7 +62,7 @@ export function showPair(place, pair, actions) {
       waterfall(pair),
       choices(pair, actions.go, actions.audit)),
     h("div", { class: "answers", role: "group", "aria-label": "Same person?" },
-      !pair.asked ? h("div", { class: "inner" }, h("span", { class: "ask" }, "Not in the sample: an audit asks no other pairs."),
+      !pair.asked ? h("div", { class: "inner" }, h("b", {}, "Not in the sample: an audit asks no other pairs."),
         h("a", { href: "/", "data-link": "" }, "Back to the audit")) :
       h("div", { class: "inner" },
         h("span", { class: "ask" }, "Same person?"),
