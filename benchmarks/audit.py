@@ -4,7 +4,8 @@
 
 Matched by evidence alone: three research pairs, copies of real networks that lost accounts and edges, planted pairs.
 A reviewer who knows the truth answers the sample, once per draw. `covers`: how often the 90 % interval of the precision
-has the truth in it, of the matches that the sample was drawn from and of those decided with the answers. `kept`: how
+has the truth in it, of the matches that the sample was drawn from and of those decided with the answers. `error`: the
+estimate less the truth, in the mean; not 0 where the same answers chose the threshold. `kept`: how
 often matches are right at least as often as asked for, less 0.02. `recall` is divided by the oracle's: the best recall
 that any threshold on the same order of pairs has at the precision asked for; above 1, precision was paid for it.
 With KEDGE_KEEP=1 the figures are written to docs/results/audit.json, and the table of docs/audit.md is made of them.
@@ -46,7 +47,8 @@ PLANTED = ((1000, 0.8, 0.2), (600, 0.7, 0.3), (1400, 0.6, 0.2))
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "audit.json"
 PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
 BEGIN, END = "<!-- begin: made by benchmarks/audit.py -->\n", "<!-- end -->\n"
-COLUMNS = ("covers, drawn", "covers, after", "kept, before", "kept, after", "recall, before", "recall, after")
+COLUMNS = ("covers, drawn", "covers, after", "error, drawn", "error, after")
+COLUMNS += ("kept, before", "kept, after", "recall, before", "recall, after")
 
 
 def problems(only: str | None) -> Iterator[tuple[str, Problem, IntArray]]:
@@ -107,6 +109,8 @@ def measure(problem: Problem, test: IntArray, asked: argparse.Namespace) -> dict
             (
                 None if drawn is None or before is None else drawn["low"] <= before <= drawn["high"],
                 None if precise is None or shown["low"] is None else shown["low"] <= precise <= shown["high"],
+                None if drawn is None or before is None else drawn["precision"] - before,
+                None if precise is None or shown["precision"] is None else shown["precision"] - precise,
                 realised >= target - 0.02,
                 is_right(after)[made].sum() / max(oracle, 1),
             )
@@ -120,20 +124,28 @@ def measure(problem: Problem, test: IntArray, asked: argparse.Namespace) -> dict
         "precision": before,
         COLUMNS[0]: mean(0),
         COLUMNS[1]: mean(1),
-        COLUMNS[2]: float(before is None or before >= target - 0.02),
-        COLUMNS[3]: mean(2),
-        COLUMNS[4]: float(right[called].sum() / max(oracle, 1)),
-        COLUMNS[5]: mean(3),
+        COLUMNS[2]: mean(2),
+        COLUMNS[3]: mean(3),
+        COLUMNS[4]: float(before is None or before >= target - 0.02),
+        COLUMNS[5]: mean(4),
+        COLUMNS[6]: float(right[called].sum() / max(oracle, 1)),
+        COLUMNS[7]: mean(5),
     }
+
+
+def _shown(column: str, value: float) -> str:
+    return f"{value:+.3f}" if column.startswith("error") else f"{value:.2f}"
 
 
 def table(rows: dict[str, dict[str, Any]]) -> str:
     lines = [f"| problem | matches | precision | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 3) + "|"]
     for name, row in rows.items():
         precision = "–" if row["precision"] is None else f"{row['precision']:.2f}"
-        lines.append(f"| {name} | {row['matches']:,} | {precision} | {' | '.join(f'{row[c]:.2f}' for c in COLUMNS)} |")
-    means = [np.nanmean([row[column] for row in rows.values()]) for column in COLUMNS]
-    lines.append(f"| mean | | | {' | '.join(f'{value:.2f}' for value in means)} |")
+        lines.append(
+            f"| {name} | {row['matches']:,} | {precision} | {' | '.join(_shown(c, row[c]) for c in COLUMNS)} |"
+        )
+    means = [float(np.nanmean([row[column] for row in rows.values()])) for column in COLUMNS]
+    lines.append(f"| mean | | | {' | '.join(map(_shown, COLUMNS, means))} |")
     return "\n".join(lines)
 
 

@@ -86,7 +86,7 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             "audit",
             "Audit",
             "Audit",
-            "People answered a random sample of the pairs: what is true of it is true of all, up to the interval.",
+            "People answered a random sample of the pairs: the share that is right holds for all, within the interval.",
             audit_card(facts),
         ),
         (

@@ -226,7 +226,7 @@ def audit_card(facts: Facts) -> Markup:
         ("answers", f"{audit['yes']:,} yes, {audit['no']:,} no, {audit['unsure']:,} unsure, {audit['open']:,} open"),
     ]
     if "slope" in audit:
-        formula = f"log-odds × {audit['slope']:.2f} {audit['shift']:+.2f}, in every probability of this page"
+        formula = f"log-odds × {audit['slope']:.2f} {audit['shift']:+.2f}, in the probability of each candidate"
         single = (
             f"{audit['added']:,} matches more by a yes below the threshold, {audit['removed']:,} fewer by a no above it"
         )
