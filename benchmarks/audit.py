@@ -47,8 +47,16 @@ PLANTED = ((1000, 0.8, 0.2), (600, 0.7, 0.3), (1400, 0.6, 0.2))
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "audit.json"
 PAGE = Path(__file__).parents[1] / "docs" / "audit.md"
 BEGIN, END = "<!-- begin: made by benchmarks/audit.py -->\n", "<!-- end -->\n"
-COLUMNS = ("covers, drawn", "covers, after", "error, drawn", "error, after")
-COLUMNS += ("kept, before", "kept, after", "recall, before", "recall, after")
+COLUMNS = (
+    "covers, drawn",
+    "covers, after",
+    "error, drawn",
+    "error, after",
+    "kept, before",
+    "kept, after",
+    "recall, before",
+    "recall, after",
+)
 
 
 def problems(only: str | None) -> Iterator[tuple[str, Problem, IntArray]]:
