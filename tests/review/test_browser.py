@@ -385,3 +385,40 @@ def test_accessibility_has_no_serious_finding(chromium: Browser, server: Server,
         tab.page.keyboard.press("Escape")
     assert found == []
     tab.close()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "390"])
+def test_an_audit_is_blind_and_asks_its_sample_only(chromium: Browser, made: Path, tmp_path: Path, size: Any) -> None:
+    shutil.copytree(made, tmp_path / "run")
+    server = Server.__new__(Server)
+    server.run = tmp_path / "run"
+    server.start("--audit", "--answers", 3, "--no-open", "--reviewer", "ann")
+    tab = Tab(chromium, server, size, bypass_csp=True)
+    page, script, found = tab.page, axe_script(), []
+    first = tab.pair()
+    page.wait_for_selector("text=scores are shown after your answer")
+    assert "%" not in page.inner_text("main")
+    assert not page.is_visible("#blind")
+    found += serious_findings(page, script)
+    tab.answered(lambda: page.click(".choice:not([aria-current]) >> nth=0"), first)
+    page.wait_for_selector("text=Not in the sample")
+    assert not page.is_visible("button.answer.yes")
+    found += serious_findings(page, script)
+    page.click("text=Back to the audit")
+    page.wait_for_selector("button.answer.yes")
+    second = tab.answered(lambda: page.keyboard.press("y"), tab.pair())
+    tab.answered(lambda: page.keyboard.press("n"), second)
+    page.keyboard.press("u")
+    page.wait_for_selector("text=The audit is complete")
+    for place, words in (("Progress", "3of 3 pairs answered"), ("Queue", "3 pairs, in random order")):
+        page.click(f"nav >> text={place}")
+        page.wait_for_selector("main h1")
+        if place == "Queue":
+            page.select_option("#status", "all")
+        page.wait_for_function("words => document.querySelector('main').textContent.includes(words)", arg=words)
+        found += serious_findings(page, script)
+    page.click("main table a >> nth=2")
+    page.wait_for_selector("meter")  # answered, so its probability is shown
+    server.kill()
+    tab.close()
+    assert found == []

@@ -23,6 +23,7 @@ from typing import Any, Final, TypeAlias
 VERDICTS: Final = ("yes", "no", "unsure")
 UNDO: Final = "undo"
 PURGE: Final = "purge"
+AUDIT_PREFIX: Final = "audit:"  # how the `run` of an answer begins that was asked by an audit
 Pair: TypeAlias = tuple[str, str]
 
 
@@ -59,6 +60,11 @@ class Entry:
     def forgets(self) -> frozenset[int]:
         """The entries that a purge has forgotten."""
         return frozenset(json.loads(self.note)) if self.action == PURGE and self.note else frozenset()
+
+    @property
+    def is_audit(self) -> bool:
+        """Whether an audit asked for it: such answers are of a random sample and are kept apart from all others."""
+        return self.run.startswith(AUDIT_PREFIX)
 
     @property
     def pair(self) -> Pair:
@@ -118,11 +124,28 @@ class Resolved:
     def __bool__(self) -> bool:
         return bool(self.confirmed or self.rejected)
 
+    def joined(self, other: Resolved) -> Resolved:
+        """What both have; a pair that one confirms and the other rejects is in dispute."""
+        yes, no = ({*getattr(self, name), *getattr(other, name)} for name in ("confirmed", "rejected"))
+        disputed = {*self.disputed, *other.disputed, *(yes & no)}
+        counts = [Counter(pair[side] for pair in yes - disputed) for side in (0, 1)]
+        twice = {pair for pair in yes if counts[0][pair[0]] > 1 or counts[1][pair[1]] > 1}
+        return Resolved(
+            confirmed=tuple(sorted(yes - disputed - twice)),
+            rejected=tuple(sorted(no - disputed)),
+            disputed=tuple(sorted(disputed)),
+            contradictions=(*self.contradictions, *other.contradictions),
+        )
+
 
 @dataclass
 class State:
-    """The replayed log; `add` takes the next entry, so a server need not replay from the start."""
+    """The replayed log; `add` takes the next entry, so a server need not replay from the start.
 
+    `audit`: whether the answers of the audit count, or all others; `entries` are those of both kinds.
+    """
+
+    audit: bool = False
     entries: list[Entry] = field(default_factory=list)
     undone: dict[int, int] = field(default_factory=dict)
     by_key: dict[str, Entry] = field(default_factory=dict)
@@ -137,7 +160,7 @@ class State:
         self.by_key[entry.key] = entry
         if entry.undoes is not None:
             self.undone[entry.undoes] = entry.seq
-        if entry.forgotten or entry.action == PURGE:
+        if entry.forgotten or entry.action == PURGE or entry.is_audit != self.audit:
             return  # an undo is about the same pair as what it undoes, so both are forgotten together
         if entry.undoes is not None:
             target = self.entries[entry.undoes - 1]
@@ -215,9 +238,9 @@ class State:
         return Resolved(tuple(sorted(confirmed)), tuple(chosen["no"]), tuple(chosen["disputed"]), contradictions)
 
 
-def replay(entries: Iterable[Entry]) -> State:
+def replay(entries: Iterable[Entry], audit: bool = False) -> State:
     """The state after all entries."""
-    state = State()
+    state = State(audit)
     for entry in entries:
         state.add(entry)
     return state

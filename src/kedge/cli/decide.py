@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from kedge.cli.options import Debug, Json, Quiet, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json, print_metrics
+from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
 from kedge.errors import KedgeError
 
 _ASSIGNMENTS: Final = {"optimal": "optimal", "greedy": "greedy", "off": "many-to-one"}
@@ -46,6 +46,7 @@ def decide(
         f"{summary['review']:,} to review, {summary['no match']:,} no match"
     )
     print_metrics(summary["metrics"])
+    print_audit(summary["audit"])
 
 
 def _change(precision: float | None, threshold: float | None, one_to_one: str | None) -> dict[str, Any]:

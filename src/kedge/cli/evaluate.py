@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import AnchorColumns, Debug, Json, RunDirectory, guarded, read_settings
-from kedge.cli.show import Reporter, print_json, print_metrics
+from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
 
 
 @guarded
@@ -27,5 +27,6 @@ def evaluate(
     metrics = evaluate_run(run, test, Reporter().note, columns)
     if json:
         print_json(metrics)
-    else:
-        print_metrics(metrics)
+        return
+    print_metrics(metrics)
+    print_audit(metrics.get("audit"))

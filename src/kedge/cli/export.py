@@ -42,7 +42,7 @@ def export(
     """Write the crosswalk of a run: one row per left account that is known, confirmed by a reviewer, or matched.
 
     Columns: left, right, decision (known, confirmed, match), probability, counterpart, margin, source (anchors, review,
-    kedge). Known pairs come first, then confirmed ones, then matches by falling probability.
+    audit, kedge). Known pairs come first, then confirmed ones, then matches by falling probability.
     """
     stdout = str(out) == "-"
     kind = format or ("csv" if stdout else out.suffix.removeprefix(".").lower())

@@ -80,6 +80,14 @@ def print_metrics(metrics: dict[str, Any]) -> None:
     print_table("", ("", "", ""), [(m.label, m.help, shown(metrics.get(m.name))) for m in others], left=2)
 
 
+def print_audit(audit: dict[str, Any] | None) -> None:
+    """What the audit of a run shows, in one line; nothing without one."""
+    if audit is not None:
+        from kedge.answers import audit_sentence
+
+        print(audit_sentence(audit))
+
+
 class Reporter:
     """Progress and notes on stderr: a bar with ETA on a terminal, one line per stage elsewhere, none if quiet."""
 

@@ -3,4 +3,5 @@
 `explanation` and `steps` are reached directly: a match explains nothing.
 """
 
+from kedge.decide.audited import correct, decide_audited
 from kedge.decide.decisions import decide, threshold_grid, thresholds

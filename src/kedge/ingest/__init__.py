@@ -1,6 +1,7 @@
 """Networks and pairs in: any reasonable file or object, and a clear answer to any unreasonable one."""
 
 from kedge.ingest.anchors import AnchorReport, build_problem, resolve_pairs, resolve_test
+from kedge.ingest.answers import read_answers
 from kedge.ingest.build import EdgeReport
 from kedge.ingest.checks import FEWEST_EDGES, check, edges_among, estimate_cost, hub_warning, misfit_warning
 from kedge.ingest.formulas import guard_table, guard_text, write_delimited

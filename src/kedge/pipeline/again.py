@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kedge import store
+from kedge.answers import Sample, replay
 from kedge.context import one_blas_thread
 from kedge.pipeline.match import check_report_path, match_notes
 from kedge.pipeline.results import results, without_anchors
@@ -19,7 +20,8 @@ from kedge.report import build_report
 def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
     """Decide a run with other values of `decide.precision`, `threshold` and `assignment`; the summary of the result.
 
-    Settings that are not in `change` stay. The manifest keeps those of `kedge match` and notes these next to them.
+    Settings that are not in `change` stay; answers of an audit count from now on. The manifest keeps the settings of
+    `kedge match` and notes these next to them.
     """
     store.read_manifest(directory)
     with store.hold_run(directory), store.reviewing(directory, shared=False):
@@ -28,7 +30,8 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
         chosen = _chosen(contents.manifest, change)
         manifest = {name: value for name, value in contents.manifest.items() if name != "decide"}
         manifest |= {"decide": chosen} if chosen else {}
-        outcome = load_outcome(directory, config=store.run_config(manifest))
+        sample = answered_sample(store.open_artefacts(directory))
+        outcome = load_outcome(directory, config=store.run_config(manifest), audited=False).audited(sample)
         held_out = store.load_held_out(store.open_artefacts(directory), outcome.problem)
         files = results(outcome, without_anchors(held_out, outcome.problem, note))
         if held_out is None and contents.metrics is not None:  # of a version that did not save the pairs
@@ -40,6 +43,8 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
         stages[store.MATCHES.id] |= _drafted(draft, store.MATCHES.file, store.TABLE, table)
         for file, value in files.items():
             recorded[file] = _drafted(draft, file, store.JSON, value)
+        if sample is not None:
+            recorded[store.AUDIT] = _drafted(draft, store.AUDIT, store.SAMPLE, sample)
         manifest |= {"stages": stages, "files": recorded}
         metrics = files[store.METRICS]
         page = replace(
@@ -50,14 +55,27 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
             threshold=outcome.matches.threshold,
             metrics=metrics if metrics["test_pairs"] else None,
             evaluation=files[store.EVALUATION],
+            audit=outcome.audit,
         )
         draft.write(store.REPORT, store.TEXT, build_report(page))
         draft.write(store.MANIFEST, store.JSON, store.seal(manifest))
         draft.commit()
+    if sample is not None and any(sample.answer):
+        note(f"decided with {sum(word in ('yes', 'no') for word in sample.answer):,} answers of the audit")
     for line in match_notes(outcome.matches):
         note(line)
     settings = {name: getattr(outcome.config.decide, name) for name in ("precision", "threshold", "assignment")}
     return {"run": str(directory), "settings": settings, **files[store.DECIDED], "metrics": metrics}
+
+
+def answered_sample(run: store.Artefacts) -> Sample | None:
+    """The sample of an audit with all answers up to now; None without one."""
+    sample = store.load_sample(run)
+    state = store.read_decisions(run.directory)
+    if sample is None or state is None:
+        return sample
+    given = replay(state.entries, audit=True)
+    return sample.answered({pair: given.verdict(pair) for pair in sample.pairs})
 
 
 def _chosen(manifest: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:

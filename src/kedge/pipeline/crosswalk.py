@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kedge import store
+from kedge.answers import Pair, replay
 from kedge.answers.learn import learn
 from kedge.pipeline.inputs import is_forgotten
 from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
@@ -29,15 +30,17 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
     """
     run = store.open_finished(directory, store.DECIDED)
     problem, matches, _ = store.load_decided(run)
-    given, answered = _answered(directory, run, problem, note)
+    given, answered, audited = _answered(directory, run, problem, note)
     confirmed = answered.anchors[len(given) :]
+    asked = is_among(confirmed, audited, problem.right.n)
     rows, ruled_out = _decided(matches, answered)
     if not everything:
         rows = rows[(matches.decision[rows] == DECISIONS.index("match")) & ~ruled_out[rows]]
     decision = np.where(ruled_out[rows], 0, matches.decision[rows])
     parts = [
         _certain(problem, given, "known", "anchors"),
-        _certain(problem, confirmed, "confirmed", "review"),
+        _certain(problem, confirmed[~asked], "confirmed", "review"),
+        _certain(problem, confirmed[asked], "confirmed", "audit"),
         _part(
             problem,
             matches.left[rows],
@@ -46,7 +49,7 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
             matches.probability[rows],
             matches.counterpart[rows],
             matches.margin[rows].astype(np.float64),
-            np.where(ruled_out[rows], "review", "kedge"),
+            np.where(ruled_out[rows], np.where(_among(matches, rows, audited), "audit", "review"), "kedge"),
         ),
     ]
     if everything:
@@ -61,23 +64,36 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
 
 def _answered(
     directory: Path, run: store.Artefacts, problem: Problem, note: Callable[[str], None]
-) -> tuple[IntArray, Problem]:
-    """The user's own anchors, and the problem with them and with all that reviewers have answered up to now."""
+) -> tuple[IntArray, Problem, IntArray]:
+    """The user's own anchors, the problem with them and with all that reviewers have answered up to now, and the pairs
+    whose answer is from an audit. In the export each answer counts, whoever asked for it."""
     state = store.read_decisions(directory)
     resolved = None if state is None else state.resolved()
+    audit = None if state is None else replay(state.entries, audit=True).resolved()
+    if resolved is not None and audit is not None:
+        resolved = resolved.joined(audit)
     learnt = run.load(store.ANCHORS).get("confirmed")
     if learnt is None:  # a version that did not save which anchors are reviewers'
-        yes = () if resolved is None else resolved.confirmed
-        ids = [problem.left.find([u for u, _ in yes]), problem.right.find([v for _, v in yes])]
-        learnt = np.column_stack(ids)
+        yes = () if state is None else state.resolved().confirmed
+        learnt = _pairs(problem, yes)
     own = problem.anchors[~is_among(problem.anchors, learnt, problem.right.n)]
     answered = replace(problem, anchors=own, rejected=np.empty((0, 2), np.int64))
     if resolved:
         answered, _ = learn(answered, resolved)
-    undone = int((~is_among(learnt, answered.anchors, problem.right.n) & (learnt >= 0).all(axis=1)).sum())
+    undone = int((~is_among(learnt, answered.anchors, problem.right.n)).sum())
     if undone:
         note(f"{undone:,} pairs were confirmed when the run was matched and are no longer: match again to decide them")
-    return own, answered
+    return own, answered, _pairs(problem, () if audit is None else (*audit.confirmed, *audit.rejected))
+
+
+def _pairs(problem: Problem, ids: Sequence[Pair]) -> IntArray:
+    """Pairs of ids as accounts, those that are in this run."""
+    found = np.column_stack([problem.left.find([u for u, _ in ids]), problem.right.find([v for _, v in ids])])
+    return found[(found >= 0).all(axis=1)]
+
+
+def _among(matches: Matches, rows: IntArray, pairs: IntArray) -> BoolArray:
+    return is_among(np.column_stack([matches.left[rows], matches.right[rows]]), pairs, len(matches.right_ids))
 
 
 def _decided(matches: Matches, answered: Problem) -> tuple[IntArray, BoolArray]:
@@ -85,8 +101,8 @@ def _decided(matches: Matches, answered: Problem) -> tuple[IntArray, BoolArray]:
     free_left, free_right = np.ones(len(matches.left_ids), bool), np.ones(len(matches.right_ids), bool)
     free_left[answered.anchors[:, 0]] = False
     free_right[answered.anchors[:, 1]] = False
-    pairs = np.column_stack([matches.left, matches.right])
-    ruled_out = is_among(pairs, answered.rejected, len(matches.right_ids)) | ~free_right[matches.right]
+    rejected = _among(matches, np.arange(len(matches)), answered.rejected)
+    ruled_out = rejected | ~free_right[matches.right]
     # The assigned partner, else the most probable candidate.
     order = np.lexsort((matches.rank, ~matches.assigned, matches.left))
     order = order[free_left[matches.left[order]]]

@@ -17,7 +17,8 @@ from kedge.types import KedgeError
 def evaluate_run(
     directory: Path, test: Any, note: Callable[[str], None], columns: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Every metric on these pairs. They replace those of an earlier evaluation, in the report too.
+    """Every metric on these pairs, and what an audit shows if there is one. The pairs replace those of an earlier
+    evaluation, in the report too.
 
     `columns` of the file that hold the ids; none: those that the run was given for its anchors.
 
@@ -46,4 +47,5 @@ def evaluate_run(
                 run.write(file, store.JSON, files[file])
             write_report(store.load_contents(directory), directory / store.REPORT)
     metrics: dict[str, Any] = files[store.METRICS]
-    return metrics
+    audit = files[store.DECIDED]["audit"]
+    return metrics if audit is None else {**metrics, "audit": audit}

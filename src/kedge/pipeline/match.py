@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from kedge import store
+from kedge.answers import Sample
 from kedge.config import Config, to_toml
 from kedge.context import Noting, Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
@@ -54,7 +55,7 @@ def match_to_run(
         for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
             run.renew_if_changed(stage, network)
         run.write(store.CONFIG, store.TEXT, to_toml(config))
-        outcome = solve(problem, _as_decided(run, config), run, given)
+        outcome = solve(problem, _as_decided(run, config), run, given, _sample(run))
         run.record_vectors()
         files = results(outcome, without_anchors(_held_out(run, test, problem), problem, progress.note))
         for file, value in files.items():
@@ -83,6 +84,15 @@ def _as_decided(run: store.Run, config: Config) -> Config:
         named = ", ".join(f"{name} {'not set' if value is None else value}" for name, value in chosen.items())
         run.progress.note(f"decided with {named}, as `kedge decide` chose; --force starts anew")
     return config.model_copy(update={"decide": store.run_config(run.manifest).decide})
+
+
+def _sample(run: store.Run) -> Sample | None:
+    """The sample of an audit, with the answers that the decisions of this run use already."""
+    if run.artefacts.has(store.AUDIT) and not run.artefacts.is_whole(store.AUDIT):
+        run.progress.note(f"{store.AUDIT} was damaged or missing: `kedge audit` draws the sample again")
+        del run.manifest["files"][store.AUDIT]
+        run.manifest["stages"].pop(store.MATCHES.id, None)  # they follow from the answers in it
+    return store.load_sample(run.artefacts)
 
 
 def _held_out(run: store.Run, test: IntArray | None, problem: Problem) -> IntArray | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import getpass
 import os
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kedge import store
+from kedge.ingest import guard_text
 from kedge.linalg import without_entries
 from kedge.pipeline.inputs import Forgotten, forget_accounts, without_pairs
 from kedge.pipeline.match import write_report
@@ -170,8 +172,27 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
         kept = without(run.read(store.HELD_OUT, store.TABLE))
         with draft.write(store.HELD_OUT, store.TABLE, kept).open("rb") as file:
             files[store.HELD_OUT] = store.fingerprint(file)
+    sample = store.load_sample(run)
+    if sample is not None:
+        kept_sample = sample.without(target.side, target.name)
+        with draft.write(store.AUDIT, store.SAMPLE, kept_sample).open("rb") as file:
+            files[store.AUDIT] = store.fingerprint(file)
+    if (run.directory / store.AUDIT_CSV).is_file():
+        draft.write(store.AUDIT_CSV, store.TEXT, _without_rows(run.directory / store.AUDIT_CSV, target))
     draft.write(store.MANIFEST, store.JSON, store.seal({**run.manifest, "stages": done, "files": files}))
     return gone
+
+
+def _without_rows(path: Path, target: _Target) -> str:
+    """A table without the lines of which a cell is the account's id; an id has no line breaks."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        lines = file.readlines()
+    ids = {target.name, guard_text(target.name)}
+    return "".join(line for line in lines if ids.isdisjoint(next(csv.reader([line], delimiter=_delimiter(lines)), ())))
+
+
+def _delimiter(lines: list[str]) -> str:
+    return max(",;\t", key=lines[0].count) if lines else ","
 
 
 def _still_named(directory: Path, name: str) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def decided(outcome: Outcome) -> dict[str, Any]:
         **counts,
         "no match": free - counts["match"] - counts["review"],
         "expected_precision": matches.expected_precision,
+        "audit": outcome.audit,
     }
 
 

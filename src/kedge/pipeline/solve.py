@@ -8,7 +8,7 @@ An outcome is measured on held-out pairs, and read again from a finished run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,9 +19,10 @@ import pyarrow as pa
 from scipy.sparse import csr_array
 
 from kedge import store
+from kedge.answers import Sample
 from kedge.config import Config, EngineConfig
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
-from kedge.decide import decide, threshold_grid
+from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import AnyCalibrator, calibrate
@@ -66,18 +67,31 @@ class MemoryRun:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of matching; `config` is the resolved configuration."""
+    """The result of matching; `config` is the resolved configuration, `audit` what an audit shows of the matches."""
 
     problem: Problem
     config: Config
     alignment: Alignment
     calibrator: AnyCalibrator
     matches: Matches
+    audit: Mapping[str, Any] | None = None
+
+    def audited(self, sample: Sample | None) -> Outcome:
+        """The same, decided with the answers of an audit."""
+        if sample is None:
+            return self
+        matches, summary = decide_audited(self.matches, sample, self.config.decide)
+        return replace(self, matches=matches, audit=summary)
 
 
 @one_blas_thread()
-def solve(problem: Problem, config: Config, run: Run, given: int | None = None) -> Outcome:
-    """Match two networks. The first `given` anchors are the user's own: only they are used for calibration."""
+def solve(
+    problem: Problem, config: Config, run: Run, given: int | None = None, sample: Sample | None = None
+) -> Outcome:
+    """Match two networks. The first `given` anchors are the user's own: only they are used for calibration.
+
+    `sample`: that of an audit, whose answers correct the decisions.
+    """
     method, context = find_method(config.method), run.context
     _save_problem(problem, run, given)
     resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
@@ -103,8 +117,9 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
 
     calibrator: AnyCalibrator = run.stage(store.CALIBRATION, fit)
     matches = decide(problem, alignment, calibrator, config)
-    run.save(store.MATCHES, matches.table)
-    return Outcome(problem, config, alignment, calibrator, matches)
+    outcome = Outcome(problem, config, alignment, calibrator, matches).audited(sample)
+    run.save(store.MATCHES, outcome.matches.table)
+    return outcome
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
@@ -203,14 +218,20 @@ def break_down(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, 
     return breakdown(outcome.problem, outcome.matches, test, grid, seed)
 
 
-def load_outcome(directory: Path, candidates: int | None = None, config: Config | None = None) -> Outcome:
-    """The outcome of a finished run; with so many candidates for each account, or decided by another configuration."""
+def load_outcome(
+    directory: Path, candidates: int | None = None, config: Config | None = None, *, audited: bool = True
+) -> Outcome:
+    """The outcome of a finished run; with so many candidates for each account, or decided by another configuration.
+
+    `audited`: with the answers of an audit that its decisions use, if there are any.
+    """
     scored = store.load_scored(directory)
+    sample = store.load_sample(store.open_artefacts(directory)) if audited else None
     config = config or scored.config
     if candidates is not None:
         config = config.model_copy(update={"candidates": candidates})
     matches = decide(scored.problem, scored.alignment, scored.calibrator, config)
-    return Outcome(scored.problem, config, scored.alignment, scored.calibrator, matches)
+    return Outcome(scored.problem, config, scored.alignment, scored.calibrator, matches).audited(sample)
 
 
 def load_table(directory: Path, candidates: int) -> pa.Table:

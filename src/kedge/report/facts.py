@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kedge.config import Config, flatten
-from kedge.decide import threshold_grid, thresholds
+from kedge.decide import correct, threshold_grid, thresholds
 from kedge.evaluation import by_degree, calibration_error, histogram, made_and_right, reliability
 from kedge.store import STAGES, Contents
 from kedge.types import DECISIONS, FloatArray
@@ -87,6 +87,7 @@ class Facts:
     notes: list[str]
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
+    audit: Mapping[str, Any] | None
     surest: list[Row]
     to_review: list[Row]
 
@@ -164,6 +165,7 @@ def gather_facts(contents: Contents) -> Facts:
         notes=list(calibrator.notes),
         training=contents.training,
         parts=contents.parts,
+        audit=contents.audit,
         surest=_rows(contents, assigned, decision == DECISIONS.index("match"), probability),
         to_review=_rows(contents, assigned, decision == DECISIONS.index("review"), probability),
     )
@@ -183,7 +185,11 @@ def _curve(made: Sequence[int], right: Sequence[int], pairs: int) -> Curve:
 
 
 def _validation_curve(contents: Contents, grid: list[float]) -> Curve:
-    rows = thresholds(contents.calibrator, grid)
+    calibrator, audit = contents.calibrator, contents.audit
+    if audit is not None and "slope" in audit:  # thresholds are on the scale of corrected probabilities
+        corrected = correct(calibrator.predicted, audit["shift"], audit["slope"])
+        calibrator = replace(calibrator, predicted=corrected)
+    rows = thresholds(calibrator, grid)
     made = [int(row["matches"] or 0) for row in rows]
     right = [round((row["precision"] or 0) * m) for row, m in zip(rows, made, strict=True)]
     return _curve(made, right, contents.calibrator.validated)

@@ -14,7 +14,7 @@ from kedge.report.examples import explain_first
 from kedge.report.facts import Facts, gather_facts
 from kedge.report.figures import draw_figures
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
-from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top
+from kedge.report.sections import audit_card, explorer, figure_grid, headline, pair_tables, section, top
 from kedge.store import Contents
 
 
@@ -84,6 +84,13 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             figure_grid(chosen("reliability", "histogram")),
         ),
         (
+            "audit",
+            "Audit",
+            "Audit",
+            "People answered a random sample of the pairs: the share that is right holds for all, within the interval.",
+            audit_card(facts),
+        ),
+        (
             "errors",
             "Where matches are right and where not" if tested else "Decisions",
             "Right and wrong" if tested else "Decisions",
@@ -102,7 +109,11 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
         ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),
         ("card", "Linkage card", "Linkage card", None, linkage_card(facts, contents.manifest)),
     ]
-    absent = {"trust": not chosen("reliability"), "training": not chosen("training", "parts")}
+    absent = {
+        "trust": not chosen("reliability"),
+        "audit": facts.audit is None,
+        "training": not chosen("training", "parts"),
+    }
     parts = [part for part in parts if not absent.get(part[0])]
     footer = tag("footer", "Made by kedge from the files of the run alone. This page loads nothing and sends nothing.")
     return [

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kedge.answers import audit_estimate, audit_sentence
 from kedge.decide.explanation import Explanation
 from kedge.report.blocks import (
     Figure,
@@ -67,6 +68,8 @@ def _summary(facts: Facts) -> str:
         if curve is not None and curve.made[at]:
             right = f"{curve.right[at]:,} of these ({percent(curve.precision[at])})"
             text += f" Of {curve.pairs:,} {pairs}, {curve.made[at]:,} became a match; {right} are right."
+    if facts.audit is not None and facts.audit["precision"] is not None:
+        text += f" Audit: {audit_estimate(facts.audit)}."
     if facts.decisions["review"] > 2 * matches:
         text += " Most pairs are left to review: see below what a lower threshold would give."
     return text
@@ -196,6 +199,44 @@ def explorer(facts: Facts, curves: Figure, assigned: Figure) -> Markup:
         class_="panel",
     )
     return tag("div", tag("div", *charts, panel, class_="explorer"), class_="card after")
+
+
+def audit_card(facts: Facts) -> Markup:
+    """What the audit shows of the matches when its sample was drawn, and of those decided with its answers."""
+    audit = facts.audit
+    if audit is None:
+        return join()
+
+    def row(name: str, part: Mapping[str, Any]) -> tuple[Child, ...]:
+        exact = "exact: all were audited" if part["census"] else f"{percent(part['low'])} to {percent(part['high'])}"
+        bounds = "–" if part["precision"] is None else exact
+        return (
+            name,
+            f"{part['matches']:,}",
+            f"{part['audited']:,}",
+            f"{part['right']:,}",
+            percent(part["precision"]),
+            bounds,
+        )
+
+    rows = [] if audit["drawn"] is None else [row("when the sample was drawn", audit["drawn"])]
+    columns = ("matches", "number", "audited", "right", "precision", f"{audit['confidence']:.0%} interval")
+    table = data_table(
+        columns, [*rows, row("decided with its answers", audit)], "Precision of the matches by the audit"
+    )
+    lines: list[tuple[str, Child]] = [
+        ("answers", f"{audit['yes']:,} yes, {audit['no']:,} no, {audit['unsure']:,} unsure, {audit['open']:,} open"),
+    ]
+    if "slope" in audit:
+        formula = f"log-odds × {audit['slope']:.2f} {audit['shift']:+.2f}, in the probability of each candidate"
+        single = (
+            f"{audit['added']:,} matches more by a yes below the threshold, {audit['removed']:,} fewer by a no above it"
+        )
+        lines += [("correction", formula), ("single answers", single)]
+    sentence = tag("p", audit_sentence(audit))
+    return tag(
+        "div", sentence, tag("div", table, class_="wide"), tag("div", definitions(lines), class_="after"), class_="card"
+    )
 
 
 def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str) -> Markup:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kedge.answers import Sample
 from kedge.config import Config
 from kedge.errors import KedgeError
 from kedge.evidence import Evidence
@@ -25,7 +26,8 @@ class ReviewData:
     accounts, in rows of `matches`. `partner`: the known anchor of each account on either side, -1 where there is none;
     `matched`: the anchor or else the assigned partner of each left account. `evidence`: what explains log-odds, if the
     method left it. `reordered`: whether candidates stand in another order than that of their log-odds. `directory`:
-    where the run is, if it is on the disk.
+    where the run is, if it is on the disk. `audit`: the queue is the sample of an audit, in its order, and nothing of
+    what kedge decided is shown before an answer.
     """
 
     name: str
@@ -43,6 +45,13 @@ class ReviewData:
     matched: IntArray
     reordered: bool = False
     directory: Path | None = None
+    audit: bool = False
+
+    def for_audit(self, sample: Sample) -> ReviewData:
+        """The same run with the sample of an audit as its queue; pairs that are not assigned any more are dropped."""
+        rows = sample.rows(self.matches)
+        rows = rows[rows >= 0]
+        return replace(self, queue=rows, information=np.zeros(len(rows)), audit=True)
 
     def refuse_replaced(self) -> None:
         """Raise if the directory holds another run by now: answers about these pairs would be filed with that one."""

@@ -71,6 +71,7 @@ class Review:
             "anchors": len(data.problem.anchors),
             "target": data.config.decide.precision,
             "version": __version__,
+            "audit": data.audit,
         }
         return JSONResponse(answer)
 
@@ -131,6 +132,8 @@ class Review:
         data, log = self._queue.data, self._queue.log
         if body.run != data.run_id:
             raise HTTPException(409, "the run was matched again: reload the page")
+        if not self._queue.is_asked(body.left, body.right):
+            raise HTTPException(409, "this pair is not in the sample of the audit")
         self._queue.sync()
         left, right = self._queue.pair(body.left, body.right)
 

@@ -22,7 +22,8 @@ _STATUS: Final = {
     403: "another site, no CSRF token, or no reviewer named",
     404: "no such account in this run",
     409: "another tab was first, an account would be confirmed twice, the decision is not yours to undo, the name is "
-    "another session's, a key was used for another request, or the run was replaced",
+    "another session's, a key was used for another request, the pair is not in the sample of an audit, or the run was "
+    "replaced",
     413: "too large",
     415: "not JSON",
     422: "a parameter is wrong",

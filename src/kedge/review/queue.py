@@ -94,6 +94,8 @@ class ReviewQueue:
 
     def _elsewhere(self) -> BoolArray:
         """Places whose left or right account is confirmed with another partner: resolved without a question."""
+        if self.data.audit:  # each pair of the sample is asked
+            return np.zeros(len(self.left), bool)
         confirmed = (self._confirmed[0][self.left] > 0) | (self._confirmed[1][self.right] > 0)
         return np.asarray(confirmed & (self._verdict == 0))
 
@@ -133,6 +135,15 @@ class ReviewQueue:
             places = behind if len(behind) else places
         return (int(self.left[places[0]]), int(self.right[places[0]])) if len(places) else None
 
+    def is_asked(self, left: int, right: int) -> bool:
+        """Whether a pair may be answered: in an audit, only if it is in the sample."""
+        place = int(self._place[left])
+        return not self.data.audit or (place >= 0 and int(self.right[place]) == right)
+
+    def is_blind(self, reviewer: str, left: int, right: int) -> bool:
+        """Whether an audit conceals what kedge decided of a pair: until the reviewer has answered it."""
+        return self.data.audit and self.log.state.current(reviewer, self.pair(left, right)) is None
+
     def verdict(self, left: int, right: int) -> str | None:
         """The verdict of all reviewers together on a pair."""
         return self._verdicts.get(self.pair(left, right))
@@ -150,8 +161,10 @@ class ReviewQueue:
         wanted = self.data.config.decide.precision if target is None else target
         matches = self.decision == DECISIONS.index("match")
         towards = towards_target(self.probability, matches, Reviewed(yes, no, open_), wanted, self._besides(yes))
+        unsure = int((self._verdict == _CODES["unsure"]).sum())
         return {
             **towards,
+            "unsure": unsure,
             "mine": int(self.mine(reviewer).sum()),
             "entries": len(self.log.state.entries),
             "head": self.log.head,

@@ -165,7 +165,7 @@ class Ego(TypedDict):
 
 
 class Pair(TypedDict):
-    """Everything about one pair; null in blind mode and where the pair is no candidate."""
+    """Everything about one pair; null in blind mode and where the pair is no candidate. `asked`: may be answered."""
 
     run: str
     left: Account
@@ -189,6 +189,7 @@ class Pair(TypedDict):
     evidence: Evidence
     way: Way | None
     blind: bool
+    asked: bool
 
 
 class OnePair(TypedDict):
@@ -320,6 +321,7 @@ class Towards(TypedDict):
 class Progress(Towards):
     """How far the review has come."""
 
+    unsure: Count
     mine: Count
     entries: Count
     head: str
@@ -353,3 +355,4 @@ class Session(TypedDict):
     anchors: Count
     target: Share
     version: str
+    audit: bool

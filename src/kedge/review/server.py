@@ -72,7 +72,7 @@ def serve(
     host = address[0]
     listener = _bind(*address)
     port = listener.getsockname()[1]
-    with contextlib.closing(listener), contextlib.closing(open_decisions(directory)) as log:
+    with contextlib.closing(listener), contextlib.closing(open_decisions(directory, audit=data.audit)) as log:
         # Browsers share cookies between the ports of one host, so each server has its own name for them.
         hosts = hosts_of(host, port) | hosts_of(listener.getsockname()[0], port)
         handover = Handover()

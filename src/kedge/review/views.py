@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.answers import VERDICTS, Entry
+from kedge.answers import PURGE, VERDICTS, Entry
 from kedge.review import responses
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall, way
 from kedge.review.order import SHOWN
@@ -44,6 +44,7 @@ def pair_view(queue: ReviewQueue, left: int, right: int, reviewer: str, blind: b
     """Everything about one pair. Blind: no scores, no order by score, and no other reviewer's decision."""
     data, state = queue.data, queue.log.state
     matches, problem = data.matches, data.problem
+    blind = blind or queue.is_blind(reviewer, left, right)
     row = data.row(left, right)
     pair = queue.pair(left, right)
     found = pair_terms(data, left, right)
@@ -73,6 +74,7 @@ def pair_view(queue: ReviewQueue, left: int, right: int, reviewer: str, blind: b
         "evidence": _unweighted(waterfall(data, found)) if blind else waterfall(data, found),
         "way": None if blind else way(data, left, right),
         "blind": blind,
+        "asked": queue.is_asked(left, right),
     }
 
 
@@ -120,7 +122,7 @@ def _choice(queue: ReviewQueue, row: int | None, shown: tuple[int, int], side: s
 
 def queue_view(queue: ReviewQueue, reviewer: str, query: QueueQuery) -> responses.Queue:
     """A page of the queue."""
-    data, blind, start = queue.data, query.blind, query.offset
+    data, blind, start = queue.data, query.blind or queue.data.audit, query.offset
     places = queue.select(reviewer, query)
     mine = queue.mine(reviewer)
     rows: list[responses.QueueRow] = [
@@ -130,7 +132,7 @@ def queue_view(queue: ReviewQueue, reviewer: str, query: QueueQuery) -> response
             "probability": None if blind else _rounded(queue.probability[place]),
             "decision": None if blind else DECISIONS[int(queue.decision[place])],
             "information": None if blind else _rounded(data.information[place]),
-            "verdict": None if blind else queue.verdict_at(int(place)),
+            "verdict": None if blind and not mine[place] else queue.verdict_at(int(place)),
             "mine": bool(mine[place]),
         }
         for place in places[start : start + query.limit]
@@ -145,6 +147,7 @@ def history_view(queue: ReviewQueue, reviewer: str | None, query: HistoryQuery) 
         entry
         for entry in reversed(state.entries)
         if (reviewer is None or entry.reviewer == reviewer)
+        and (entry.action == PURGE or entry.is_audit == state.audit)
         and (not text or text in entry.left or text in entry.right or text in entry.note)
     ]
     rows: list[responses.Logged] = []

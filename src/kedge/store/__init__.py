@@ -22,6 +22,7 @@ from kedge.store.contents import (
     load_held_out,
     load_mixture,
     load_problem,
+    load_sample,
     load_scored,
     load_support,
     open_finished,
@@ -29,10 +30,24 @@ from kedge.store.contents import (
     run_config,
 )
 from kedge.store.decision_head import Head, open_decisions, read_decisions, record_decisions
-from kedge.store.formats import ALIGNMENT, ARRAYS, JSON, NETWORK, SPARSE, TABLE, TEXT, Format, dump_json, load_column
+from kedge.store.formats import (
+    ALIGNMENT,
+    ARRAYS,
+    JSON,
+    NETWORK,
+    SAMPLE,
+    SPARSE,
+    TABLE,
+    TEXT,
+    Format,
+    dump_json,
+    load_column,
+)
 from kedge.store.journal import Draft
 from kedge.store.layout import (
     ANCHORS,
+    AUDIT,
+    AUDIT_CSV,
     CALIBRATION,
     CONFIG,
     DECIDED,

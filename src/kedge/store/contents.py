@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from kedge.answers import Sample
 from kedge.config import Config
 from kedge.store.artefacts import Artefacts, open_artefacts
 from kedge.store.cache import DiskCache
-from kedge.store.formats import JSON, TABLE, load_column
+from kedge.store.formats import JSON, SAMPLE, TABLE, load_column
 from kedge.store.layout import (
     ANCHORS,
+    AUDIT,
     CALIBRATION,
     DECIDED,
     EMBEDDINGS,
@@ -117,7 +119,8 @@ class Contents:
 
     `name` is that of the directory. A pair was called a match from `threshold` on. `metrics` and `evaluation` are of
     the test pairs, None where the run had none; `training` and `parts` are there only if the method left them (`layout`
-    describes them). `support` explains single pairs, where the method left anything of the kind.
+    describes them). `support` explains single pairs, where the method left anything of the kind. `audit` is what an
+    audit shows of the decisions, None without one.
     """
 
     name: str
@@ -132,6 +135,7 @@ class Contents:
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
     support: Support | None = None
+    audit: Mapping[str, Any] | None = None
 
 
 def load_contents(directory: Path) -> Contents:
@@ -155,7 +159,13 @@ def load_contents(directory: Path) -> Contents:
         training=held[TRAINING.file],
         parts=held[PARTS.file],
         support=load_support(artefacts),
+        audit=artefacts.read(DECIDED, JSON).get("audit"),
     )
+
+
+def load_sample(artefacts: Artefacts) -> Sample | None:
+    """The sample of an audit, with the answers that the run's decisions use; None where none was drawn."""
+    return artefacts.read(AUDIT, SAMPLE) if artefacts.has(AUDIT) else None
 
 
 def load_held_out(artefacts: Artefacts, problem: Problem) -> IntArray | None:

@@ -124,13 +124,13 @@ def lost(recorded: Head, rows: int, log: Path) -> KedgeError:
     )
 
 
-def open_decisions(directory: Path, outside: str | None = None) -> DecisionLog:
+def open_decisions(directory: Path, outside: str | None = None, *, audit: bool = False) -> DecisionLog:
     """The log of a run, made if there is none; refused if it lost what the manifest records."""
     from kedge.store.decisions import DecisionLog  # a first match has no log
 
     path, recorded = directory / DECISIONS_FILE, _recorded(directory)
     _refuse_removed(path, recorded)
-    log = DecisionLog(path, outside)
+    log = DecisionLog(path, outside, audit=audit)
     for head in recorded:
         if not head.is_in(log.state.entries):
             log.close()

@@ -67,6 +67,6 @@ def _fits(entry: Entry, state: State) -> bool:
         if entry.undoes is None or not 0 < entry.undoes <= count or entry.undoes in state.undone:
             return False
         target = state.entries[entry.undoes - 1]
-        same = entry.forgotten == target.forgotten and entry.pair == target.pair
+        same = entry.forgotten == target.forgotten and entry.pair == target.pair and entry.is_audit == target.is_audit
         return target.action in VERDICTS and target.reviewer == entry.reviewer and same
     return entry.action in VERDICTS and entry.undoes is None

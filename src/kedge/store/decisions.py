@@ -18,7 +18,7 @@ from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Final
 
-from kedge.answers import PURGE, UNDO, VERDICTS, Entry, State
+from kedge.answers import AUDIT_PREFIX, PURGE, UNDO, VERDICTS, Entry, State
 from kedge.errors import KedgeError
 from kedge.store.atomic import NO_FOLLOW, refuse_special
 from kedge.store.decision_head import RESTORE, START, Head, hash_at, head_file, lost, read_head, write_head
@@ -40,12 +40,13 @@ class DecisionLog:
     """An open log whose chain was whole when it was opened, and that has the head that was recorded.
 
     `state` is the replay of all rows seen so far; `refresh` takes in what other processes wrote. `outside`: a head
-    that the user saved elsewhere; it stands in for a record that is lost.
+    that the user saved elsewhere; it stands in for a record that is lost. `audit`: answers that are written, and those
+    that count in `state`, are of the audit.
     """
 
-    def __init__(self, path: Path, outside: str | None = None) -> None:
+    def __init__(self, path: Path, outside: str | None = None, *, audit: bool = False) -> None:
         self.path = path
-        self.state = State()
+        self.state = State(audit)
         self._schema: tuple[int, ...] | None = None  # which table was checked last
         _refuse_irregular(path)
         try:
@@ -171,7 +172,13 @@ class DecisionLog:
             if seq is not None:
                 inside = 1 <= seq <= len(self.state.entries)
                 target = self.state.entries[seq - 1] if inside else None
-                if target is None or target.reviewer != reviewer or target.action == UNDO or target.forgotten:
+                if (
+                    target is None
+                    or target.reviewer != reviewer
+                    or target.action == UNDO
+                    or target.forgotten
+                    or target.is_audit != self.state.audit
+                ):
                     raise Conflict(f"{reviewer} has no decision {seq}")
                 if seq in self.state.undone:
                     raise Conflict(f"decision {seq} is undone already")
@@ -249,7 +256,8 @@ class DecisionLog:
                 return None
             seq = len(self.state.entries) + 1
             stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            draft = replace(draft, seq=seq, time=stamp, key=key or f"#{seq}")
+            run = AUDIT_PREFIX + draft.run if self.state.audit and draft.action != PURGE else draft.run
+            draft = replace(draft, seq=seq, time=stamp, run=run, key=key or f"#{seq}")
             entry = draft.sealed(secrets.token_hex(16), self.head)
             places = ", ".join("?" * len(COLUMNS))
             self._db.execute(f"INSERT INTO decisions VALUES ({places})", astuple(entry))
@@ -282,7 +290,7 @@ class DecisionLog:
         """Check every row against its seal, its hash and the one before; the number of rows, or which row is wrong."""
         recorded = read_head(self.path)
         check_table(self._db, self.path)
-        state = State()
+        state = State(self.state.audit)
         read_new_rows(self._db, state, self.path)
         if recorded is None or not recorded.is_in(state.entries):
             raise lost(recorded or self.newest, len(state.entries), self.path)

@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from kedge.answers import Sample
 from kedge.config import Config, stored_config
 from kedge.linalg import SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.store.records import from_plain, to_plain
@@ -149,6 +150,11 @@ def _load_calibrator(file: BinaryIO) -> Any:
     return from_plain(EarlierCalibrator, rename_calibration(record))
 
 
+def _load_sample(file: BinaryIO) -> Sample:
+    return from_plain(Sample, JSON.load(file))
+
+
+SAMPLE: Format[Sample] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_sample)
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
 CALIBRATOR: Format[Any] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_calibrator)

@@ -22,6 +22,7 @@ from kedge.store.cache import DiskCache
 from kedge.store.formats import JSON, Format
 from kedge.store.journal import JOURNALS, finish_locked, remove_draft, remove_inside
 from kedge.store.layout import (
+    AUDIT,
     DECIDED,
     DECISIONS_FILE,
     EMBEDDINGS,
@@ -191,7 +192,7 @@ def resume_run(
     """The run of a directory that is held: begun, resumed, or refused.
 
     New decisions of reviewers do not make another run: all but the `lasting` stages are then dropped and computed
-    again. Held-out pairs and the settings of `kedge decide` stay; `force` drops them too.
+    again. Held-out pairs, the sample of an audit and the settings of `kedge decide` stay; `force` drops them too.
     """
     earlier = _manifest_to_resume(directory, identity, force)
     progress = progress or Silent()
@@ -208,9 +209,9 @@ def resume_run(
             run.manifest |= {name: earlier[name] for name in kept if name in earlier}
         run.drop_stages(() if force else {stage.id for stage in lasting})
         if force:  # files that a damaged manifest does not name any more
-            for name in (*(stage.file for stage in STAGES.values()), HELD_OUT):
+            for name in (*(stage.file for stage in STAGES.values()), HELD_OUT, AUDIT):
                 remove_inside(directory, name)
-            run.manifest["files"].pop(HELD_OUT, None)
+                run.manifest["files"].pop(name, None)
         run.save_manifest()
     run.drop_damaged_vectors()
     return run

@@ -15,12 +15,13 @@ function pages(total, offset, limit, go) {
     h("button", { type: "button", class: "quiet", disabled: offset + limit >= total, onclick: () => go(offset + limit) }, "Next"));
 }
 
-export function showQueue(place, answer, query, go, blind) {
+export function showQueue(place, answer, query, go, blinded, audit) {
+  const blind = blinded || audit;
   const form = h("form", { class: "filters" },
     field("Status", select("status", query.status || "open", { open: "not decided yet", second: "needs my second opinion", decided: "decided", unsure: "unsure", disputed: "disputed", all: "all" })),
-    field("Decision of the run", select("decision", query.decision || "", { "": "any", match: "match", review: "review", "no match": "no match" })),
+    audit ? null : [field("Decision of the run", select("decision", query.decision || "", { "": "any", match: "match", review: "review", "no match": "no match" })),
     field("Probability from", h("input", { name: "least", type: "number", min: 0, max: 1, step: 0.05, value: query.least || "0" })),
-    field("to", h("input", { name: "most", type: "number", min: 0, max: 1, step: 0.05, value: query.most || "1" })),
+    field("to", h("input", { name: "most", type: "number", min: 0, max: 1, step: 0.05, value: query.most || "1" }))],
     field("Id contains", h("input", { name: "q", type: "search", value: query.q || "", spellcheck: "false" })),
     h("button", { class: "quiet", type: "submit" }, "Show"));
   const chosen = () => Object.fromEntries([...new FormData(form)].filter(([k, v]) => v !== "" && !(k === "least" && Number(v) === 0) && !(k === "most" && Number(v) === 1)));
@@ -34,7 +35,7 @@ export function showQueue(place, answer, query, go, blind) {
     blind ? null : [h("td", { class: "figure" }, percent(row.probability)), h("td", {}, row.decision), h("td", { class: "figure worth", title: "uncertainty × impact" }, row.information.toFixed(2))],
     h("td", {}, badge(row.verdict))));
   fill(place, h("section", { class: "card page" },
-    h("div", { class: "title" }, h("h1", {}, "Queue"), h("span", { class: "muted" }, `${count(answer.total)} pairs, the most informative first`),
+    h("div", { class: "title" }, h("h1", {}, audit ? "Sample" : "Queue"), h("span", { class: "muted" }, `${count(answer.total)} pairs, ${audit ? "in random order" : "the most informative first"}`),
       h("button", { type: "button", class: "primary", disabled: !answer.total, onclick: () => go("/", chosen()) }, "Review these")),
     form,
     rows.length ? h("table", { class: "list" },
@@ -106,10 +107,28 @@ export function gauge(p) {
     s("rect", { class: "target", x: x(p.target), width: 2, height: 10 }));
 }
 
+export function answered(p) {
+  const share = p.queue ? `${(100 * p.decided) / p.queue}%` : "0%";
+  return s("svg", { class: "gauge", width: "100%", height: 10, role: "img", "aria-label": `${count(p.decided)} of ${count(p.queue)} pairs answered` },
+    s("rect", { class: "rail", width: "100%", height: 6, y: 2, rx: 3 }), s("rect", { class: "now", width: share, height: 6, y: 2, rx: 3 }));
+}
+
+const tile = (figure, words) => h("div", { class: "tile" }, h("b", {}, figure), h("span", { class: "muted" }, words));
+
+// No precision before the end: who sees it might answer by it.
+export function showAudit(place, p) {
+  fill(place,
+    h("section", { class: "card page" },
+      h("div", { class: "title" }, h("h1", {}, "Audit")),
+      h("div", { class: "tiles" }, tile(count(p.decided), `of ${count(p.queue)} pairs answered`), tile(count(p.yes), "yes"), tile(count(p.no), "no"), tile(count(p.unsure), "unsure, not counted"), tile(count(p.queue - p.decided), "still open")),
+      answered(p),
+      h("p", { class: "muted say" }, "The sample is random: its answers measure how many matches are right. They are kept apart from those of other reviews. When ", h("code", {}, "kedge review"), " ends, it prints the precision with its interval, and decisions and report follow.")),
+    reviewers(p));
+}
+
 export function showProgress(place, p, go) {
   const target = h("input", { type: "number", min: 0.5, max: 0.99, step: 0.01, value: p.target, id: "target" });
   target.addEventListener("change", () => go("/progress", { target: target.value }));
-  const tile = (figure, words) => h("div", { class: "tile" }, h("b", {}, figure), h("span", { class: "muted" }, words));
   fill(place,
     h("section", { class: "card page" },
       h("div", { class: "title" }, h("h1", {}, "Progress")),
@@ -123,12 +142,16 @@ export function showProgress(place, p, go) {
       p.reliability.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Probability", "Pairs", "Predicted", "Confirmed"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
         h("tbody", {}, p.reliability.map((b) => h("tr", {}, h("td", {}, `${percent(b.low)} to ${percent(b.high)}`), h("td", { class: "figure" }, count(b.pairs)), h("td", { class: "figure" }, percent(b.predicted)), h("td", { class: "figure" }, percent(b.confirmed))))))
         : h("p", { class: "none" }, "Nothing has been decided yet.")),
-    h("section", { class: "card page" },
+    reviewers(p));
+}
+
+function reviewers(p) {
+  return h("section", { class: "card page" },
       h("h2", {}, "Reviewers"),
       p.reviewers.length ? h("table", { class: "list numbers" }, h("thead", {}, h("tr", {}, ["Reviewer", "Yes", "No", "Unsure"].map((w, i) => h("th", { class: i ? "figure" : "" }, w)))),
         h("tbody", {}, p.reviewers.map((r) => h("tr", {}, h("td", {}, spelled(r.reviewer)), ["yes", "no", "unsure"].map((v) => h("td", { class: "figure" }, count(r[v])))))))
         : h("p", { class: "none" }, "No reviewer has decided yet."),
       p.agreement.map((a) => h("p", { class: "kappa" }, h("b", {}, spelled(a.first), " and ", spelled(a.second), `: κ = ${a.kappa === null ? "–" : a.kappa.toFixed(2)}`),
         h("span", { class: "muted" }, ` ${AGREEMENT(a.kappa)}; the same verdict on ${count(a.same)} of ${count(a.both)} pairs that both decided`))),
-      p.reviewers.length && !p.agreement.length ? h("p", { class: "muted kappa" }, "Agreement is shown once two reviewers have decided the same pair: choose “needs my second opinion” in the queue.") : null));
+      p.reviewers.length && !p.agreement.length ? h("p", { class: "muted kappa" }, "Agreement is shown once two reviewers have decided the same pair: choose “needs my second opinion” in the queue.") : null);
 }

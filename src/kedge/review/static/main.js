@@ -1,6 +1,6 @@
 // The app: routes, keys, decisions.
 import { count, fill, h, name, plain, random, spelled } from "./dom.js";
-import { gauge, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
+import { answered, gauge, showAudit, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
 import { get, open, pending, post, Refused, session } from "./net.js";
 import { showPair } from "./pair.js";
 
@@ -171,6 +171,12 @@ async function review() {
   const shown = state.pair;
   if (!shown || !pair || shown.left.account !== pair.left.account) state.note = "";
   state.pair = pair;
+  if (!pair && session.audit) {
+    fill(place, h("section", { class: "card page empty" }, h("h1", {}, "The audit is complete"),
+      h("p", {}, "Every pair of the sample has an answer. End ", h("code", {}, "kedge review"), " with ^C: it prints the precision with its interval, and decisions and report follow."),
+      h("p", {}, h("a", { href: "/queue?status=all", "data-link": "" }, "Look at your answers"), " or ", h("a", { href: "/queue?status=unsure", "data-link": "" }, "at the unsure pairs"), ".")));
+    return;
+  }
   if (!pair) {
     fill(place, h("section", { class: "card page empty" }, h("h1", {}, "No pair is left in this queue"),
       h("p", {}, "Run the same ", h("code", {}, "kedge match"), " again: confirmed pairs become anchors, rejected pairs are excluded."),
@@ -180,30 +186,32 @@ async function review() {
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
   // The pair and any warning must be in sight before an answer is given.
   if (!shown || shown.left.account !== pair.left.account || shown.right.account !== pair.right.account) scrollTo(0, 0);
-  showPair(place, pair, { decide, undo: () => undo(), skip, go: look, note: state.note, saveNote: (text) => (state.note = text) });
+  showPair(place, pair, { audit: session.audit, decide, undo: () => undo(), skip, go: look, note: state.note, saveNote: (text) => (state.note = text) });
   document.title = `${plain(pair.left.id)} ↔ ${plain(pair.right.id)} · kedge review`;
 }
 
 async function queue() {
   const asked = query();
   if (asked.find) return showSearch(place, await get("/api/search", { q: asked.find }));
-  return showQueue(place, await get("/api/queue", { ...asked, ...blind(), limit: 50 }), asked, go, state.blind);
+  return showQueue(place, await get("/api/queue", { ...asked, ...blind(), limit: 50 }), asked, go, state.blind, session.audit);
 }
 
 const PAGES = {
   "/": review,
   "/queue": queue,
   "/history": async () => showHistory(place, await get("/api/history", { ...query(), ...blind() }), query(), session.reviewer, go, undo, state.blind),
-  "/progress": async () => showProgress(place, await get("/api/progress", query()), go),
+  "/progress": async () => (session.audit ? showAudit : showProgress)(place, await get("/api/progress", query()), go),
 };
 
 async function strip() {
   const p = await get("/api/progress");
+  if (session.audit) return fill(at("strip"), h("span", {}, h("b", {}, session.name), " · audit"), answered(p), h("span", { class: "muted" }, `${count(p.decided)} of ${count(p.queue)} pairs answered`));
   fill(at("strip"), h("span", {}, h("b", {}, session.name), ` · ${count(p.mine)} decided by you, ${count(p.yes + p.no)} of ${count(p.queue)} pairs confirmed or rejected`), state.blind ? "" : [gauge(p), h("span", { class: "muted" }, towards(p))]);
 }
 
 async function route() {
   document.title = "kedge review";
+  at("blind").hidden = session.audit;
   at("blind").setAttribute("aria-pressed", String(state.blind));
   for (const link of document.querySelectorAll("nav a")) link.toggleAttribute("aria-current", link.pathname === location.pathname);
   if (location.pathname !== "/") state.pair = null;
@@ -220,12 +228,13 @@ async function route() {
 function notThere(error) {
   state.pair = null;
   fill(place, h("section", { class: "card page empty" }, h("h1", {}, "Page not found"), h("p", {}, `The server answered: ${error.message}.`),
-    h("p", {}, h("a", { href: "/", "data-link": "" }, "Continue with the most informative pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
+    h("p", {}, h("a", { href: "/", "data-link": "" }, "Continue with the next pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
 }
 
-const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "show a candidate"], ["S", "skip"], ["Z", "undo; again for the one before"], ["M", "note"], ["B", "blind: hide scores"], ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
+const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "show a candidate"], ["S", "skip"], ["Z", "undo; again for the one before"], ["M", "note"], ...(session.audit ? [] : [["B", "blind: hide scores"]]), ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
 
 function toggleBlind() {
+  if (session.audit) return;
   state.blind = !state.blind;
   localStorage.setItem("kedge-blind", state.blind ? "1" : "0");
   route();

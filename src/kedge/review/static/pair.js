@@ -10,9 +10,9 @@ function person(account, side) {
       h("p", { class: "muted" }, neighbours(account.degree))));
 }
 
-function sureness(pair) {
+function sureness(pair, audit) {
   if (pair.known) return h("div", { class: "sure" }, h("b", {}, "known"), h("span", { class: "muted" }, "an anchor of this run"));
-  if (pair.blind) return h("div", { class: "sure" }, h("b", { class: "veil" }, "blind"), h("span", { class: "muted" }, "scores are hidden"));
+  if (pair.blind) return h("div", { class: "sure" }, h("b", { class: "veil" }, "blind"), h("span", { class: "muted" }, audit ? "scores are shown after your answer" : "scores are hidden"));
   if (pair.probability === null) return h("div", { class: "sure" }, h("b", {}, "–"), h("span", { class: "muted" }, pair.rejected ? "rejected by reviewers" : "not a candidate"));
   return h("div", { class: "sure" }, h("b", {}, percent(pair.probability)),
     h("meter", { min: 0, max: 1, value: pair.probability, "aria-label": `probability ${percent(pair.probability)}` }),
@@ -29,7 +29,7 @@ function standing(pair) {
     h("span", { class: "muted" }, ` ${entry.time.replace("T", " ").replace("Z", "")}`), entry.note ? h("q", {}, spelled(entry.note)) : null));
 }
 
-function choices(pair, go) {
+function choices(pair, go, audit) {
   const row = (choice, key, current, action) =>
     h("li", {}, h("button", { type: "button", class: "choice", "aria-current": current ? "true" : null, onclick: action },
       key ? h("kbd", {}, key) : null, name(choice.id), h("span", { class: "muted" }, neighbours(choice.degree)), badge(choice.verdict),
@@ -39,7 +39,7 @@ function choices(pair, go) {
     row(c, i < 9 ? i + 1 : "", c.account === pair.right.account, () => go(pair.left.account, c.account)));
   const rivals = pair.rivals.map((c) => row(c, "", false, () => go(c.account, pair.right.account)));
   return h("section", { class: "card choices" },
-    h("h2", {}, "Candidates", h("span", { class: "hint" }, "select one to compare, then answer")),
+    h("h2", {}, "Candidates", h("span", { class: "hint" }, audit ? "to compare; only the pair of the sample is answered" : "select one to compare, then answer")),
     h("p", { class: "muted sub" }, "for ", name(pair.left.id)), h("ol", {}, candidates),
     rivals.length ? [h("p", { class: "muted sub" }, "other candidates for ", name(pair.right.id)), h("ol", {}, rivals)] : null);
 }
@@ -59,14 +59,16 @@ export function showPair(place, pair, actions) {
   note.addEventListener("input", () => actions.saveNote(note.value));
   fill(place,
     h("section", { class: "card head" },
-      h("div", { class: "pair" }, person(pair.left, "left"), sureness(pair), person(pair.right, "right")),
+      h("div", { class: "pair" }, person(pair.left, "left"), sureness(pair, actions.audit), person(pair.right, "right")),
       warnings(pair), standing(pair)),
     h("div", { class: "columns" },
       h("section", { class: "card graph" },
         h("h2", {}, "Neighbours", h("span", { class: "hint" }, matched(pair.ego))), drawing, legend()),
       waterfall(pair),
-      choices(pair, actions.go)),
+      choices(pair, actions.go, actions.audit)),
     h("div", { class: "answers", role: "group", "aria-label": "Same person?" },
+      !pair.asked ? h("div", { class: "inner" }, h("b", {}, "Not in the sample: an audit asks no other pairs."),
+        h("a", { href: "/", "data-link": "" }, "Back to the audit")) :
       h("div", { class: "inner" },
         h("span", { class: "ask" }, "Same person?"),
         answer("yes", "Y", "Yes"), answer("no", "N", "No"), answer("unsure", "U", "Unsure"),
