@@ -25,7 +25,8 @@ from scipy.sparse import csr_array
 from kedge.config import Config
 from kedge.decide.decisions import decide
 from kedge.linalg import SparseAlignment
-from kedge.probability.calibration import Fold, fit_folds
+from kedge.probability.calibration import fit_folds
+from kedge.probability.folds import Fold
 from kedge.store import Identity, layout, open_run, to_plain
 from kedge.types import Network, Problem
 

@@ -17,7 +17,7 @@ from kedge.linalg import SparseAlignment
 from kedge.linalg.assign import assign
 from kedge.linalg.sparse import with_data
 from kedge.pipeline import MemoryRun, solve
-from kedge.probability.calibration import Calibrator
+from kedge.probability import AnyCalibrator
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Matches, Network, Problem
 
 ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[2] / "shared" / "data")) / "pairs"
@@ -57,7 +57,7 @@ class Matched:
 
     config: Config
     alignment: Alignment
-    calibrator: Calibrator
+    calibrator: AnyCalibrator
     matches: Matches
     seconds: tuple[float, float]
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from kedge.cli.options import Debug, Json, Quiet, RunDirectory, guarded
+from kedge.cli.options import Counterparts, Debug, Json, Quiet, RunDirectory, guarded, readable_share
 from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
 from kedge.errors import KedgeError
 
@@ -23,6 +23,7 @@ def decide(
     one_to_one: Annotated[
         str | None, typer.Option("--one-to-one", help="optimal, greedy, or off: left accounts may share a partner.")
     ] = None,
+    counterparts: Counterparts = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
@@ -32,7 +33,7 @@ def decide(
     Matches, figures and report change together; export, review and explain follow. What is not given stays as it was.
     The same `kedge match` command later keeps these decisions; with --force it starts anew.
     """
-    change = _change(precision, threshold, one_to_one)
+    change = _change(precision, threshold, one_to_one, counterparts)
     from kedge.pipeline import decide_again
 
     summary = decide_again(run, change, Reporter(quiet).note)
@@ -49,12 +50,14 @@ def decide(
     print_audit(summary["audit"])
 
 
-def _change(precision: float | None, threshold: float | None, one_to_one: str | None) -> dict[str, Any]:
+def _change(
+    precision: float | None, threshold: float | None, one_to_one: str | None, counterparts: str | None
+) -> dict[str, Any]:
     """The settings of `decide` that the options change; refuses what is no decision, before any work."""
     if precision is not None and threshold is not None:
         raise KedgeError("--precision and --threshold are both given", remedy="give one: either chooses the matches")
-    if precision is None and threshold is None and one_to_one is None:
-        raise KedgeError("nothing to change", remedy="give --precision, --threshold or --one-to-one")
+    if precision is None and threshold is None and one_to_one is None and counterparts is None:
+        raise KedgeError("nothing to change", remedy="give --precision, --threshold, --one-to-one or --counterparts")
     if precision is not None and not 0 < precision <= 1:
         raise KedgeError(f"--precision is {precision}", remedy="give a share above 0 and up to 1")
     if threshold is not None and not 0 <= threshold <= 1:
@@ -68,4 +71,6 @@ def _change(precision: float | None, threshold: float | None, one_to_one: str | 
         change |= {"threshold": threshold}
     if one_to_one is not None:
         change |= {"assignment": _ASSIGNMENTS[one_to_one]}
+    if counterparts is not None:
+        change |= {"counterparts": readable_share(counterparts)}
     return change

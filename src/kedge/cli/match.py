@@ -36,6 +36,7 @@ def match(
     file: options.ConfigFile = None,
     assignments: options.Set = None,
     seed: options.Seed = None,
+    counterparts: options.Counterparts = None,
     engine: options.Engine = None,
     address: options.Address = None,
     tls_ca: options.TlsCa = None,
@@ -60,6 +61,7 @@ def match(
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
     given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given |= {} if counterparts is None else {"decide.counterparts": options.readable_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
     with Reporter(quiet).open() as reporter:

@@ -72,6 +72,15 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
 ]
 
+Counterparts = Annotated[
+    str | None,
+    typer.Option(
+        "--counterparts",
+        metavar="SHARE|LOW-HIGH",
+        help="Share of left accounts without a known partner that have a counterpart, if you know it: 0.5, 0.4-0.6.",
+    ),
+]
+
 _UNITS: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3, "T": 1e6}
 
 
@@ -91,6 +100,17 @@ def engine_settings(
         "engine.max_memory_mb": None if max_memory is None else _megabytes("--max-memory", max_memory),
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def readable_share(counterparts: str) -> str:
+    """The option as it is, or one line where it is no share and no range."""
+    from kedge.config import share_range
+
+    try:
+        share_range(counterparts)
+    except ValueError as error:
+        raise KedgeError(f"--counterparts: {str(error).split(':')[0]}", remedy=str(error).split(": ")[1]) from error
+    return counterparts
 
 
 def read_settings(

@@ -4,4 +4,4 @@
 """
 
 from kedge.decide.audited import correct, decide_audited
-from kedge.decide.decisions import decide, threshold_grid, thresholds
+from kedge.decide.decisions import decide, decide_by_share, threshold_grid, thresholds

@@ -6,16 +6,18 @@ An anchored account is in no row, neither on the left nor on the right: its part
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import Config, share_range
 from kedge.linalg.assign import assign
-from kedge.probability import AnyCalibrator, margins, shortlist
-from kedge.types import Alignment, FloatArray, Matches, Problem, is_among
+from kedge.probability import AnyCalibrator, EarlierCalibrator, Shortlist, margins, shortlist
+from kedge.types import Alignment, FloatArray, IntArray, Matches, Problem, is_among
 
+_SHARES: Final = (0.25, 0.5, 0.75, 1.0)  # of the largest possible share, that the report shows
+_MOST_ASKED: Final = 2_000_000  # candidates: with more, each share takes seconds
 _GRID: Final = np.round(np.arange(0.01, 1.0, 0.01), 2)
 
 
@@ -26,9 +28,8 @@ def decide(problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, co
     gets the best partner that others leave it. Only assigned pairs are called match (from the threshold on) or review.
     """
     mirrored = calibrator.is_mirrored(problem)
-    seen = (problem.mirrored(), alignment.mirrored()) if mirrored else (problem, alignment)
-    pairs = shortlist(*seen, config.candidates)
-    estimate = calibrator.estimate(seen[0], pairs, share_range(config.decide.counterparts), int(mirrored))
+    seen, pairs = _candidates(problem, alignment, calibrator, config)
+    estimate = calibrator.estimate(seen, pairs, share_range(config.decide.counterparts), int(mirrored))
     probability = estimate.probability
     gains = pairs.matrix(probability)
     if mirrored and config.decide.assignment == "many-to-one":  # the one way with sides: left accounts share a partner
@@ -58,6 +59,48 @@ def decide(problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, co
         assigned=assigned[order],
         threshold=threshold,
     )
+
+
+def _candidates(
+    problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, config: Config
+) -> tuple[Problem, Shortlist]:
+    """The problem in the calibrator's order of the networks, and its candidates."""
+    if calibrator.is_mirrored(problem):
+        problem, alignment = problem.mirrored(), alignment.mirrored()
+    return problem, shortlist(problem, alignment, config.candidates)
+
+
+def decide_by_share(
+    problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, config: Config, assigned: IntArray
+) -> list[dict[str, Any]]:
+    """How the decisions hang on the share with a counterpart: matches and their expected precision, by share.
+
+    The first row is the share that was used. The `assigned` pairs [k, 2] stay: only what they are worth changes. Empty
+    for calibrators of earlier versions, which cannot be asked, and where there are so many candidates that it would
+    take long.
+    """
+    mirrored = int(calibrator.is_mirrored(problem))
+    seen, pairs = _candidates(problem, alignment, calibrator, config)
+    if isinstance(calibrator, EarlierCalibrator) or not 0 < len(pairs) <= _MOST_ASKED:
+        return []
+    among = is_among(
+        np.column_stack([pairs.left, pairs.right]), assigned[:, ::-1] if mirrored else assigned, pairs.n_right
+    )
+    free = (pairs.free_left, pairs.free_right)[mirrored]
+    most = min(1.0, min(pairs.free_left, pairs.free_right) / max(free, 1))
+    rows = []
+    for known in (share_range(config.decide.counterparts), *((most * part, most * part) for part in _SHARES)):
+        estimate = calibrator.estimate(seen, pairs, known, mirrored)
+        p = estimate.probability[among]
+        called = p[p >= choose_threshold(p, config)]
+        rows.append(
+            {
+                "share": estimate.share[mirrored],
+                "matches": len(called),
+                "expected_precision": float(called.mean()) if len(called) else None,
+            }
+        )
+    return rows
 
 
 def choose_threshold(assigned: FloatArray, config: Config) -> float:

@@ -18,7 +18,7 @@ from kedge.report import build_report
 
 @one_blas_thread()
 def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str], None]) -> dict[str, Any]:
-    """Decide a run with other values of `decide.precision`, `threshold` and `assignment`; the summary of the result.
+    """Decide a run with other values of `decide.precision`, `threshold`, `assignment` and `counterparts`; the summary.
 
     Settings that are not in `change` stay; answers of an audit count from now on. The manifest keeps the settings of
     `kedge match` and notes these next to them.
@@ -56,6 +56,7 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
             metrics=metrics if metrics["test_pairs"] else None,
             evaluation=files[store.EVALUATION],
             audit=outcome.audit,
+            counterparts=files[store.DECIDED]["counterparts"],
         )
         draft.write(store.REPORT, store.TEXT, build_report(page))
         draft.write(store.MANIFEST, store.JSON, store.seal(manifest))
@@ -64,7 +65,9 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
         note(f"decided with {sum(word in ('yes', 'no') for word in sample.answer):,} answers of the audit")
     for line in match_notes(outcome.matches):
         note(line)
-    settings = {name: getattr(outcome.config.decide, name) for name in ("precision", "threshold", "assignment")}
+    settings = {
+        name: getattr(outcome.config.decide, name) for name in ("precision", "threshold", "assignment", "counterparts")
+    }
     return {"run": str(directory), "settings": settings, **files[store.DECIDED], "metrics": metrics}
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from kedge import store
+from kedge.decide import decide_by_share
 from kedge.pipeline.solve import Outcome, break_down, measure
 from kedge.types import DECISIONS, IntArray, Problem, is_among
 
@@ -25,12 +28,14 @@ def decided(outcome: Outcome) -> dict[str, Any]:
     matches, problem = outcome.matches, outcome.problem
     counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
     free = problem.left.n - len(problem.anchors)
+    assigned = np.column_stack([matches.left, matches.right])[matches.assigned]
     return {
         "threshold": matches.threshold,
         "review_from": min(outcome.config.decide.review, matches.threshold),
         **counts,
         "no match": free - counts["match"] - counts["review"],
         "expected_precision": matches.expected_precision,
+        "counterparts": decide_by_share(problem, outcome.alignment, outcome.calibrator, outcome.config, assigned),
         "audit": outcome.audit,
     }
 

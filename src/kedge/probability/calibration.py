@@ -175,7 +175,7 @@ class _Kind(NamedTuple):
     correct: BoolArray
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many anchors these are: several runs show the same."""
         return len(np.unique(self.anchor))
 
@@ -196,17 +196,15 @@ def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: 
         scores = [_placed(kind, raw) for kind, raw in zip(kinds, (of_anchored[side], of_decoys[side]), strict=True)]
         free = others[side]
         everyone = _placed(free, counterpart.raw_log_odds(free.columns[free.listed]))
-        moments.append(
-            count_moments(
-                *(Seen(score, kind.active, kind.count) for score, kind in zip(scores, kinds, strict=True)),
-                Seen(everyone, free.active, free.count),
-            )
+        with_partner, without = (
+            Seen(score, kind.active, kind.number) for score, kind in zip(scores, kinds, strict=True)
         )
+        moments.append(count_moments(with_partner, without, Seen(everyone, free.active, free.number)))
         none = [
-            (1 + (~kind.listed).mean() * kind.count if len(kind.listed) else 1) / (2 + kind.count) for kind in kinds
+            (1 + (~kind.listed).mean() * kind.number if len(kind.listed) else 1) / (2 + kind.number) for kind in kinds
         ]
         listed.append([np.log((1 - none[0]) / (1 - none[1])), np.log(none[0] / none[1])])
-    validated = anchored[0].count
+    validated = anchored[0].number
     calibrator = Calibrator(
         scale, theta, right, counterpart, np.array(listed), (moments[0], moments[1]), rule, validated
     )
@@ -225,7 +223,7 @@ def _with_validation(
     by_chance = [len(first) / len(lists) / max(pairs.free_right, 1) for pairs in lists]
     calibrator = replace(calibrator, correct=kind.correct[shown], by_chance=float(sum(by_chance)))
     given = calibrator.ceiling * sigmoid(is_right[at])
-    has = np.ones(len(given))
+    has: FloatArray = np.ones(len(given))
     if len(given):
         share = estimate_share(calibrator.moments, (lists[0].free_left, lists[0].free_right))
         prior = share.log_odds(0, kind.active[shown], calibrator.moments[0].centre)

@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 
     score: FloatArray
     active: FloatArray
-    count: float
+    number: float
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,8 @@ class Share:
 def count_moments(anchored: Seen, decoys: Seen, everyone: Seen) -> Moments:
     """The equations of one side."""
     at, of_anchored, of_decoys = _level(anchored, decoys)
-    edges = (
-        np.unique(np.quantile(everyone.active, np.linspace(0, 1, _STRATA + 1)[1:-1])) if len(everyone.active) else []
-    )
+    inner = np.linspace(0, 1, _STRATA + 1)[1:-1]
+    edges = np.unique(np.quantile(everyone.active, inner)) if len(everyone.active) else np.empty(0)
     strata = [np.searchsorted(edges, kind.active) for kind in (anchored, decoys, everyone)]
     rows = []
     for k in range(len(edges) + 1):
@@ -93,12 +92,12 @@ def count_moments(anchored: Seen, decoys: Seen, everyone: Seen) -> Moments:
         p, p_error = _passing(anchored, inside[0], at, of_anchored)
         d, d_error = _passing(decoys, inside[1], at, of_decoys)
         u = float((everyone.score[inside[2]] >= at).mean())
-        size = inside[2].sum() / len(everyone.score) * everyone.count
+        size = inside[2].sum() / len(everyone.score) * everyone.number
         x = everyone.active[inside[2]].mean()
         rows.append((u, p, d, u * (1 - u) / size, p_error, d_error, size, x))
-    u, p, d, *variance, size, x = np.array(rows).T if rows else np.empty((8, 0))
+    table = np.array(rows).T if rows else np.empty((8, 0))
     centre = float(everyone.active.mean()) if len(everyone.active) else 0.0
-    return Moments(u, p, d, np.array(variance), size, x, centre)
+    return Moments(table[0], table[1], table[2], table[3:6], table[6], table[7], centre)
 
 
 def _level(anchored: Seen, decoys: Seen) -> tuple[float, float, float]:
@@ -116,7 +115,7 @@ def _level(anchored: Seen, decoys: Seen) -> tuple[float, float, float]:
 
 def _passing(kind: Seen, inside: BoolArray, at: float, of_all: float) -> tuple[float, float]:
     """The share of a stratum's accounts above t, shrunk towards that of all, and its sampling variance."""
-    each = kind.count / max(len(kind.score), 1)  # what one row counts for
+    each = kind.number / max(len(kind.score), 1)  # what one row counts for
     count = float(inside.sum()) * each
     share = float(((kind.score[inside] >= at).sum() * each + _SHRINK * of_all) / (count + _SHRINK))
     return share, share * (1 - share) / (count + 1)

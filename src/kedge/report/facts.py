@@ -88,6 +88,7 @@ class Facts:
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
     audit: Mapping[str, Any] | None
+    counterparts: Sequence[Mapping[str, Any]]
     surest: list[Row]
     to_review: list[Row]
 
@@ -166,6 +167,7 @@ def gather_facts(contents: Contents) -> Facts:
         training=contents.training,
         parts=contents.parts,
         audit=contents.audit,
+        counterparts=contents.counterparts,
         surest=_rows(contents, assigned, decision == DECISIONS.index("match"), probability),
         to_review=_rows(contents, assigned, decision == DECISIONS.index("review"), probability),
     )

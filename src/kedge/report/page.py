@@ -14,7 +14,16 @@ from kedge.report.examples import explain_first
 from kedge.report.facts import Facts, gather_facts
 from kedge.report.figures import draw_figures
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
-from kedge.report.sections import audit_card, explorer, figure_grid, headline, pair_tables, section, top
+from kedge.report.sections import (
+    audit_card,
+    counterpart_card,
+    explorer,
+    figure_grid,
+    headline,
+    pair_tables,
+    section,
+    top,
+)
 from kedge.store import Contents
 
 
@@ -84,6 +93,14 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             figure_grid(chosen("reliability", "histogram")),
         ),
         (
+            "counterparts",
+            "How many accounts have a counterpart?",
+            "Counterparts",
+            "The share of left accounts without a known partner that have one is estimated. Matches depend on it: the "
+            "more accounts have a counterpart, the surer each pair is.",
+            counterpart_card(facts),
+        ),
+        (
             "audit",
             "Audit",
             "Audit",
@@ -112,6 +129,7 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
     absent = {
         "trust": not chosen("reliability"),
         "audit": facts.audit is None,
+        "counterparts": not facts.counterparts,
         "training": not chosen("training", "parts"),
     }
     parts = [part for part in parts if not absent.get(part[0])]

@@ -239,6 +239,22 @@ def audit_card(facts: Facts) -> Markup:
     )
 
 
+def counterpart_card(facts: Facts) -> Markup:
+    """How matches hang on the share of accounts with a counterpart, which is estimated."""
+    if not facts.counterparts:
+        return join()
+    used, *others = facts.counterparts
+
+    def row(name: str, part: Mapping[str, Any]) -> tuple[Child, ...]:
+        return name, percent(part["share"]), f"{part['matches']:,}", percent(part["expected_precision"])
+
+    named = [row("used here", used), *(row("if it were", part) for part in others)]
+    table = data_table(("", "share", "matches", "expected precision"), named, "Matches by the share with a counterpart")
+    command = tag("code", f"kedge decide {shlex.quote(facts.name)} --counterparts SHARE")
+    words = tag("p", "If you know the share, or a range of it, decide with it: ", command, class_="under after")
+    return tag("div", tag("div", table, class_="wide"), words, class_="card")
+
+
 def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str) -> Markup:
     if not rows:
         return tag("div", tag("h3", title), tag("p", empty, class_="under"), class_="card pairs-table")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,7 +120,7 @@ class Contents:
     `name` is that of the directory. A pair was called a match from `threshold` on. `metrics` and `evaluation` are of
     the test pairs, None where the run had none; `training` and `parts` are there only if the method left them (`layout`
     describes them). `support` explains single pairs, where the method left anything of the kind. `audit` is what an
-    audit shows of the decisions, None without one.
+    audit shows of the decisions, None without one; `counterparts` how they hang on the share with a counterpart.
     """
 
     name: str
@@ -136,6 +136,7 @@ class Contents:
     parts: Mapping[str, Any] | None
     support: Support | None = None
     audit: Mapping[str, Any] | None = None
+    counterparts: Sequence[Mapping[str, Any]] = ()
 
 
 def load_contents(directory: Path) -> Contents:
@@ -145,7 +146,7 @@ def load_contents(directory: Path) -> Contents:
         name: artefacts.read(name, JSON) if artefacts.has(name) else None
         for name in (METRICS, EVALUATION, TRAINING.file, PARTS.file)
     }
-    metrics = held[METRICS]
+    metrics, summary = held[METRICS], artefacts.read(DECIDED, JSON)
     return Contents(
         name=directory.resolve().name,
         manifest=artefacts.manifest,
@@ -159,7 +160,8 @@ def load_contents(directory: Path) -> Contents:
         training=held[TRAINING.file],
         parts=held[PARTS.file],
         support=load_support(artefacts),
-        audit=artefacts.read(DECIDED, JSON).get("audit"),
+        audit=summary.get("audit"),
+        counterparts=summary.get("counterparts", ()),
     )
 
 
