@@ -18,6 +18,7 @@ from kedge.store import (
     Artefacts,
     load_decided,
     load_mixture,
+    load_suspects,
     open_finished,
     open_vectors,
 )
@@ -29,7 +30,7 @@ def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
     if not artefacts.has(SUPPORT.file):
         return None
     prior = artefacts.load(PRIOR) if artefacts.has(PRIOR.file) else None
-    return recall(problem, artefacts.load(SUPPORT), prior)
+    return recall(load_suspects(artefacts).trusted(problem), artefacts.load(SUPPORT), prior)
 
 
 def explain_pair(directory: Path, left: str, right: str) -> Explanation:

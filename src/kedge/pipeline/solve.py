@@ -1,6 +1,7 @@
 """The one way from a problem to an outcome: `kedge.match`, `kedge match` and every experiment use it.
 
-    choose settings -> embed the networks -> score pairs -> calibrate on validation anchors -> decide
+    choose settings -> embed the networks -> run without validation anchors -> examine the anchors -> calibrate
+    -> score pairs -> decide
 
 A stage is computed by a run: `MemoryRun` saves nothing, `store.Run` saves every stage and resumes.
 An outcome is measured on held-out pairs, and read again from a finished run.
@@ -24,8 +25,8 @@ from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
-from kedge.probability import Calibrator, calibrate
-from kedge.types import Alignment, IntArray, Matches, Problem, Support, pair_keys
+from kedge.probability import Calibrator, calibrate_on, find_suspects, run_folds
+from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
 
 class Run(Protocol):
@@ -38,6 +39,10 @@ class Run(Protocol):
 
     def stage(self, stage: store.Stage, compute: Callable[[], Any]) -> Any:
         """The value of a stage: computed, or as an earlier run has saved it."""
+        ...
+
+    def has(self, stage: store.Stage) -> bool:
+        """Whether an earlier run has saved it."""
         ...
 
     def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
@@ -60,6 +65,10 @@ class MemoryRun:
         self.seconds[stage.id] = cpu_seconds() - before
         return value
 
+    def has(self, stage: store.Stage) -> bool:  # noqa: ARG002
+        """No."""
+        return False
+
     def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
         """Nothing."""
 
@@ -73,6 +82,7 @@ class Outcome:
     alignment: Alignment
     calibrator: Calibrator
     matches: Matches
+    suspects: Suspects = field(default_factory=Suspects)
 
 
 @one_blas_thread()
@@ -88,17 +98,19 @@ def solve(problem: Problem, config: Config, run: Run, given: int | None = None) 
         known = cache(lambda: method.prepare(problem, config, context))
         run.stage(store.TRAINING, lambda: known()["training"])
         run.save(store.PARTS, lambda: known()["parts"])
-    alignment = _score(problem, config, method, run)
-
-    def fit() -> Calibrator:
-        # Reach is kedge's own: methods of others are judged by their scores and nothing else.
-        hops = config.decide.hops if method.explains else 0
-        return calibrate(problem, lambda fewer: method.align(fewer, config, context), config, given, hops=hops)
-
-    calibrator: Calibrator = run.stage(store.CALIBRATION, fit)
+    # One set of runs for both; after a kill between the two stages, once more.
+    folds = cache(lambda: run_folds(problem, lambda fewer: method.align(fewer, config, context), config, given))
+    suspects = Suspects()
+    # A run that an earlier version has calibrated on all anchors stays as it is.
+    if config.decide.suspects and (run.has(store.SUSPECTS) or not run.has(store.CALIBRATION)):
+        suspects = run.stage(store.SUSPECTS, lambda: find_suspects(problem, folds()))
+    # Reach is kedge's own: methods of others are judged by their scores and nothing else.
+    hops = config.decide.hops if method.explains else 0
+    calibrator: Calibrator = run.stage(store.CALIBRATION, lambda: calibrate_on(folds(), config, hops, suspects))
+    alignment = _score(suspects.trusted(problem), config, method, run)
     matches = decide(problem, alignment, calibrator, config)
     run.save(store.MATCHES, matches.table)
-    return Outcome(problem, config, alignment, calibrator, matches)
+    return Outcome(problem, config, alignment, calibrator, matches, suspects)
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:

@@ -35,7 +35,7 @@ from kedge.probability.model import (
     probabilities,
 )
 from kedge.probability.pair_rule import PairRule, fit_pair_rule
-from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, as_pairs
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Suspects, as_pairs
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)  # in spreads of the scores; validation anchors choose
 _ENOUGH: Final = 1200  # validation anchors at which another fold no longer pays; unmeasured
@@ -60,6 +60,11 @@ class Fold:
         if self.problem.exchanged:
             return self
         return Fold(self.problem.mirrored(), self.alignment.mirrored(), self.validation[:, ::-1])
+
+    def without(self, suspects: Suspects) -> Fold:
+        """The same without suspected validation anchors: a wrong one is no error of the method."""
+        mine = suspects if self.problem.sides[0] == "left" else suspects.mirrored()
+        return replace(self, validation=mine.kept(self.validation, self.problem.right.n))
 
 
 @dataclass(frozen=True)
@@ -144,16 +149,28 @@ def hold_outs(
 def calibrate(
     problem: Problem, align: Callable[[Problem], Alignment], config: Config, given: int | None = None, hops: int = 0
 ) -> Calibrator:
-    """Run `align` without validation anchors and fit; `given` as in `hold_outs`, `hops` as in `fit_folds`.
+    """Run `align` without validation anchors and fit; `given` as in `hold_outs`, `hops` as in `fit_folds`."""
+    return calibrate_on(run_folds(problem, align, config, given), config, hops)
+
+
+def run_folds(
+    problem: Problem, align: Callable[[Problem], Alignment], config: Config, given: int | None = None
+) -> list[Fold]:
+    """Run `align` without validation anchors, with the networks in one order; `given` as in `hold_outs`.
 
     Each fold is one more run of the method. `decide.folds` of 0: one where a share `decide.holdout` of the anchors is
     1,200 or more, up to 1 / share below.
     """
-    share, seed = config.decide.holdout, config.seed
+    share = config.decide.holdout
     count = count_folds(len(problem.anchors[:given]), share, config.decide.folds)
-    drawn = hold_outs(problem, share, seed, count, given)
-    made = [Fold(fewer, align(fewer), validation).in_one_order() for fewer, validation in drawn]
-    return replace(fit_folds(made, config.candidates, seed, hops), one_order=True)
+    drawn = hold_outs(problem, share, config.seed, count, given)
+    return [Fold(fewer, align(fewer), validation).in_one_order() for fewer, validation in drawn]
+
+
+def calibrate_on(folds: Sequence[Fold], config: Config, hops: int = 0, suspects: Suspects | None = None) -> Calibrator:
+    """Fit on folds that `run_folds` made, without suspected anchors; `hops` as in `fit_folds`."""
+    kept = folds if suspects is None else [fold.without(suspects) for fold in folds]
+    return replace(fit_folds(kept, config.candidates, config.seed, hops), one_order=True)
 
 
 def count_folds(anchors: int, share: float, folds: int) -> int:

@@ -13,7 +13,7 @@ from kedge.report.card import linkage_card
 from kedge.report.facts import Facts, gather_facts
 from kedge.report.figures import draw_figures
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
-from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, top
+from kedge.report.sections import explorer, figure_grid, headline, pair_tables, section, suspect_card, top
 from kedge.store import Contents
 
 
@@ -96,11 +96,22 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             "Margin: lead of the score over the best other candidate. Neighbours: of the left and the right account.",
             pair_tables(facts),
         ),
+        (
+            "anchors",
+            "Doubtful anchors",
+            "Doubtful anchors",
+            "Anchors that the rest of the evidence contradicts. Neither scores nor probabilities rest on them.",
+            suspect_card(facts),
+        ),
         ("training", "Training", "Training", None, figure_grid(chosen("training", "parts"))),
         ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),
         ("card", "Linkage card", "Linkage card", None, linkage_card(facts, contents.manifest)),
     ]
-    absent = {"trust": not chosen("reliability"), "training": not chosen("training", "parts")}
+    absent = {
+        "trust": not chosen("reliability"),
+        "anchors": not facts.suspects,
+        "training": not chosen("training", "parts"),
+    }
     parts = [part for part in parts if not absent.get(part[0])]
     footer = tag("footer", "Made by kedge from the files of the run alone. This page loads nothing and sends nothing.")
     return [

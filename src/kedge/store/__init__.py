@@ -23,6 +23,7 @@ from kedge.store.contents import (
     load_mixture,
     load_problem,
     load_scored,
+    load_suspects,
     open_finished,
     open_vectors,
     run_config,
@@ -51,6 +52,7 @@ from kedge.store.layout import (
     SETTINGS,
     STAGES,
     SUPPORT,
+    SUSPECTS,
     TRAINING,
     Stage,
 )

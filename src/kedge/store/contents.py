@@ -28,10 +28,11 @@ from kedge.store.layout import (
     PARTS,
     SCORES,
     SETTINGS,
+    SUSPECTS,
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
-from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem
+from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem, Suspects
 
 if TYPE_CHECKING:
     from kedge.probability import Calibrator  # it loads scipy.stats
@@ -109,6 +110,12 @@ def load_problem(artefacts: Artefacts) -> Problem:
     return Problem(left, right, known["anchors"], rejected, (own[0], own[1]))
 
 
+def load_suspects(artefacts: Artefacts) -> Suspects:
+    """The anchors that a run did not use; none in a run of a version that did not examine them."""
+    found: Suspects = artefacts.load(SUSPECTS) if artefacts.has(SUSPECTS.file) else Suspects()
+    return found
+
+
 @dataclass(frozen=True)
 class Contents:
     """What lies in the directory of a finished run, as it was written: nothing is computed again.
@@ -129,6 +136,7 @@ class Contents:
     evaluation: Mapping[str, Any] | None
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
+    suspects: Suspects
 
 
 def load_contents(directory: Path) -> Contents:
@@ -151,6 +159,7 @@ def load_contents(directory: Path) -> Contents:
         evaluation=None if held[EVALUATION] is None else rename_evaluation(held[EVALUATION]),
         training=held[TRAINING.file],
         parts=held[PARTS.file],
+        suspects=load_suspects(artefacts),
     )
 
 
