@@ -37,7 +37,7 @@ from scipy.stats import beta
 from kedge.linalg import entries_at, pattern, row_index
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Network, Problem, Side, Suspects, pair_keys
 
-_SHARES: Final = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)  # x, in turn until the likelihood falls
+_SHARES: Final = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # x, in turn until the likelihood falls
 _ROUNDS: Final = 4  # in which the belief in anchors follows from their evidence; unmeasured
 _MOST_RATE: Final = 0.98  # a single missing edge never rules an anchor out; unmeasured
 _BELIEFS: Final = (0.9, 0.6, 0.3, 0.1)  # in accounts that are each other's best candidate

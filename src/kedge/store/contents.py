@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -136,7 +136,7 @@ class Contents:
     evaluation: Mapping[str, Any] | None
     training: Mapping[str, Any] | None
     parts: Mapping[str, Any] | None
-    suspects: Suspects
+    suspects: Suspects = field(default_factory=Suspects)
 
 
 def load_contents(directory: Path) -> Contents:
