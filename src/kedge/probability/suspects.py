@@ -21,6 +21,10 @@ edges are in both networks (1 - x)² times as often among all anchors as among t
 for that. x, and the belief in best candidates, are those under which the anchors' edges are likeliest. (Rates from
 anchors weighted by w were tried first: in a sparse network with many wrong anchors they led back to x = 0. Figures:
 docs/decisions/0039.)
+
+Errors of best candidates come together: where a method misaligns a region, a right anchor in it has only wrong ones
+around it. So nothing is suspected unless wrong anchors explain the edges far better than misaligned regions do, in
+which only the anchors of the fold are evidence.
 """
 
 from __future__ import annotations
@@ -45,7 +49,9 @@ _ALIKE: Final = 4.0  # a + b of the Beta distribution of s; the likeliest of 1, 
 _NODES: Final = (np.arange(7) + 0.5) / 7  # quantiles of that distribution over which the mean is taken
 _LIKELY: Final = 0.7  # P(wrong) of a suspect: about as many are right as are missed (decision 39)
 _EVIDENT: Final = 4.0  # gain in log-likelihood, in units of log n, under which nothing is suspected (decision 39)
-_FEWEST_EDGES: Final = 30  # among the anchors of either network, to find them unrelated; unmeasured
+_ALIGNED: Final = (0.999, 0.97, 0.93, 0.87, 0.8, 0.7)  # shares of the anchors that are in no misaligned region
+_FEWEST_EDGES: Final = 10  # among the anchors of either network, for rates that are not mostly assumed (decision 39)
+_ENOUGH_EDGES: Final = 30  # and to find all anchors unrelated; unmeasured
 _SIDES: Final[tuple[Side, Side]] = ("left", "right")
 _BLOCK: Final = 1 << 16  # accounts whose best candidates are fetched at a time
 
@@ -102,17 +108,19 @@ class _Fit(NamedTuple):
 
 def find_suspects(problem: Problem, folds: Sequence[HeldOut]) -> Suspects:
     """The anchors of the problem that were held out in a fold and that the rest of the evidence contradicts."""
-    unrelated = _are_unrelated(problem)
-    if unrelated or not folds:
+    left, right = _among(problem.left, problem.anchors[:, 0]), _among(problem.right, problem.anchors[:, 1])
+    edges = min(left.nnz, right.nnz) // 2
+    unrelated = edges >= _ENOUGH_EDGES and _are_unrelated(left, right)
+    if unrelated or edges < _FEWEST_EDGES or not folds:
         return Suspects(unrelated=unrelated)
     if folds[0].problem.sides != problem.sides:
         return find_suspects(problem.mirrored(), folds).mirrored()
     facts = _gather(problem, folds)
     examined = int(facts.examined.sum())
     fitted = _likeliest(facts)
-    # Right anchors may have odd surroundings too: only where a share of wrong ones explains the whole far better.
-    # Where most seem wrong, nothing tells which.
-    evident = fitted.gain >= _EVIDENT * np.log(max(examined, 2)) and fitted.share < 0.5
+    least = _EVIDENT * np.log(max(examined, 2))
+    # Where most seem wrong, nothing shows which ones.
+    evident = fitted.share < 0.5 and fitted.gain >= least and fitted.likelihood - _misaligned(facts) >= least
     rows = np.flatnonzero(fitted.wrong >= _LIKELY) if evident else np.empty(0, np.int64)
     rows = rows[np.argsort(-fitted.wrong[rows], kind="stable")]
     pairs = problem.anchors[rows]
@@ -133,6 +141,7 @@ def _gather(problem: Problem, folds: Sequence[HeldOut]) -> _Facts:
     for fold in folds:
         networks = (fold.problem.left, fold.problem.right)
         anchors, held = fold.problem.anchors, fold.validation
+        held = held[~examined[number(held)]]  # the same edges twice are no further evidence
         of, sender = number(held), number(anchors)
         best = [_best(fold.alignment, networks[side].n, _SIDES[side]) for side in (0, 1)]
         examined[of] = True
@@ -146,16 +155,12 @@ def _gather(problem: Problem, folds: Sequence[HeldOut]) -> _Facts:
     return _Facts((left, right), _edge_rates(problem), examined, top)
 
 
-def _are_unrelated(problem: Problem) -> bool:
-    """Whether the anchors share no more edges than random pairs of the same degrees would; no where edges are few."""
-    left, right = _among(problem.left, problem.anchors[:, 0]), _among(problem.right, problem.anchors[:, 1])
-    if min(left.nnz, right.nnz) < 2 * _FEWEST_EDGES:
-        return False
+def _are_unrelated(left: csr_array, right: csr_array) -> bool:
+    """Whether the edges `_among` the anchors are in both networks no more often than by chance, given their degrees."""
     degree = right.sum(axis=0)
-    by_chance = float((degree[row_index(left)] * degree[left.indices]).sum()) / right.nnz
-    common = left.multiply(right).nnz
-    # Each edge is counted twice; three standard errors of a Poisson count.
-    return common / 2 <= by_chance / 2 + 3 * np.sqrt(by_chance / 2)
+    by_chance = float((degree[row_index(left)] * degree[left.indices]).sum()) / right.nnz / 2
+    # Matrices have each edge twice; three standard errors of a Poisson count.
+    return bool(left.multiply(right).nnz / 2 <= by_chance + 3 * np.sqrt(by_chance))
 
 
 def _among(network: Network, accounts: IntArray) -> csr_array:
@@ -222,6 +227,24 @@ def _fit(facts: _Facts, x: float, mutual: float) -> _Fit:
         wrong = np.where(facts.examined, expit(np.log(share) - np.log1p(-share) - L), 0.0)
         belief = 1 - wrong
     return _Fit(likelihood, likelihood - float(L.sum()), share, np.where(L < 0, wrong, 0.0))
+
+
+def _misaligned(facts: _Facts) -> float:
+    """The log-likelihood if no anchor is wrong, and around some the best candidates are all wrong, at its highest."""
+    alone = [_Seen(*(column[seen.sender >= 0] for column in seen)) for seen in facts.views]
+    right = np.ones(len(facts.examined))
+    highest = -np.inf
+    for x in _SHARES:
+        rates = [min(rate / (1 - x) ** 2, _MOST_RATE) for rate in facts.rates]
+        for mutual in _BELIEFS:
+            whole, anchors = (
+                sum(_log_ratio(seen, rate, right, mutual) for seen, rate in zip(views, rates, strict=True)) / 2
+                for views in (facts.views, alone)
+            )
+            for aligned in _ALIGNED:
+                each = np.logaddexp(np.log(aligned) + whole, np.log1p(-aligned) + anchors)
+                highest = max(highest, float(each.sum()))
+    return highest
 
 
 def _log_ratio(seen: _Seen, rate: float, belief: FloatArray, mutual: float) -> FloatArray:
