@@ -15,18 +15,19 @@ import argparse
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-from shared_pairs import ROOT, load
+from shared_pairs import ROOT, load, mean_ranking
 
 from kedge.config import Config
 from kedge.context.run_context import MemoryCache, RunContext
 from kedge.evaluation import metrics
-from kedge.methods import find_method
+from kedge.methods import Method, find_method
 from kedge.pipeline import MemoryRun, Outcome, solve
 from kedge.probability import find_suspects, run_folds
 from kedge.synth import planted
-from kedge.types import BoolArray, IntArray, Problem, is_among
+from kedge.types import Alignment, BoolArray, IntArray, Problem, is_among
 
 PAIRS = ("facebook-twitter-small", "douban", "cora", "phone-email", "npm-debian", "planted")
 FEW = (10, 30, 100)
@@ -57,7 +58,7 @@ def corrupt(problem: Problem, share: float, kind: str, seed: int) -> tuple[Probl
 def figures(outcome: Outcome, test: IntArray) -> list[float]:
     """Hits@1, precision and recall of the matches."""
     called = metrics.decisions(outcome.matches.partners("match"), test)
-    return [metrics.ranking(outcome.alignment, test)["hits1"], called["precision"] or np.nan, called["recall"] or 0]
+    return [mean_ranking(outcome.alignment, test)["hits1"], called["precision"] or np.nan, called["recall"] or 0]
 
 
 def shown(rows: list[list[float]]) -> str:
@@ -70,7 +71,8 @@ def measure(names: list[str], shares: list[float], seeds: int, kind: str) -> Non
     for name in names:
         given, test = problem_of(name)
         for share in shares:
-            counts, rows = np.zeros(4, int), ([], [])
+            counts = np.zeros(4, int)
+            rows: tuple[list[list[float]], list[list[float]]] = ([], [])
             for seed in range(1, seeds + 1):
                 problem, wrong = corrupt(given, share, kind, seed)
                 for place, used in enumerate((False, True)):
@@ -82,8 +84,8 @@ def measure(names: list[str], shares: list[float], seeds: int, kind: str) -> Non
                 counts += [(suspected & wrong).sum(), wrong.sum(), (suspected & ~wrong).sum(), (~wrong).sum()]
             total[f"{share:.0%}"] = (np.add(total.get(f"{share:.0%}", [0] * 4), counts)).tolist()
             print(f"{name}, {share:.0%} | {_of(counts)} | {shown(rows[0])} | {shown(rows[1])}", flush=True)
-    for label, counts in total.items():
-        print(f"all, {label} | {_of(counts)}")
+    for label, summed in total.items():
+        print(f"all, {label} | {_of(summed)}")
 
 
 def _of(counts: list[int] | IntArray) -> str:
@@ -100,6 +102,10 @@ def clean_draws(pairs: IntArray, problem: Problem, count: int, seeds: int) -> It
             yield how, replace(problem, anchors=pairs[rows])
 
 
+def _align(method: Method, config: Config, problem: Problem) -> Alignment:
+    return method.align(problem, config)
+
+
 def false_alarms(names: list[str], seeds: int) -> None:
     print("pair | anchors | drawn | suspected of right anchors")
     method, config = find_method("evidence"), Config(method="evidence")
@@ -110,7 +116,7 @@ def false_alarms(names: list[str], seeds: int) -> None:
             suspected = {"evenly": 0, "by degree": 0}
             for how, problem in clean_draws(pairs, given, count, seeds):
                 settled = method.choose_settings(problem, config)
-                folds = run_folds(problem, lambda one, settled=settled: method.align(one, settled), settled)
+                folds = run_folds(problem, partial(_align, method, settled), settled)
                 suspected[how] += len(find_suspects(problem, folds))
             for how, false in suspected.items():
                 print(f"{name} | {count} | {how} | {false} of {count * seeds}", flush=True)

@@ -231,7 +231,11 @@ def _fit(facts: _Facts, x: float, mutual: float) -> _Fit:
 
 def _misaligned(facts: _Facts) -> float:
     """The log-likelihood if no anchor is wrong, and around some the best candidates are all wrong, at its highest."""
-    alone = [_Seen(*(column[seen.sender >= 0] for column in seen)) for seen in facts.views]
+    by_anchors = [seen.sender >= 0 for seen in facts.views]
+    alone = [
+        _Seen(seen.of[kept], seen.sender[kept], seen.chance[kept])
+        for seen, kept in zip(facts.views, by_anchors, strict=True)
+    ]
     right = np.ones(len(facts.examined))
     highest = -np.inf
     for x in _SHARES:
