@@ -8,7 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.show import Reporter, note_guarded, print_json, print_table
+from kedge.errors import KedgeError
+
+_SHOWN = 20  # suspects on the terminal
 
 
 @options.guarded
@@ -20,20 +23,38 @@ def check(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    suspects: Annotated[
+        bool, typer.Option("--suspects", help="List the anchors that the rest of the evidence contradicts; takes CPU.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="With --suspects: the list as CSV.")
+    ] = None,
     preset: options.Preset = "default",
     file: options.ConfigFile = None,
     assignments: options.Set = None,
     max_input_memory: options.MaxInputMemory = None,
     json: options.Json = False,
+    raw: options.Raw = False,
+    force: options.Force = False,
     quiet: options.Quiet = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Show facts, warnings and a cost estimate for two networks and their anchors."""
+    """Show facts, warnings and a cost estimate for two networks and their anchors.
+
+    With --suspects, list the anchors that seem wrong: those that `kedge match` with the same settings would not use.
+    """
+    if suspects and anchors is None:
+        raise KedgeError("there are no anchors to examine", remedy="give them with --anchors")
+    if out is not None and not suspects:
+        raise KedgeError("--out is for the list of --suspects", remedy="give both, or neither")
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import read_network, read_pairs, resolve_pairs
     from kedge.pipeline import count_refinements
+    from kedge.store import refuse_overwrite
 
+    if out is not None:
+        refuse_overwrite(out, force)
     given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
     config = resolve(preset, file, assignments or (), given)
     reading = config.read
@@ -49,10 +70,62 @@ def check(
         found = 0 if known is None else known[1].found
         refinements = count_refinements(left_side[0], right_side[0], found, config)
         report = examine(left_side, right_side, known, refinements)
+        found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
+    if out is not None and found_wrong is not None:
+        _write(found_wrong["table"], out, raw)
+    facts = report.as_dict()
+    if found_wrong is not None:
+        facts["suspects"] = {**found_wrong, "table": found_wrong["table"].to_pylist()}
     if json:
-        print_json(report.as_dict())
-    else:
-        _print_check(report.as_dict())
+        print_json(facts)
+        return
+    _print_check(facts)
+    if found_wrong is not None:
+        _print_suspects(facts["suspects"])
+
+
+def _examine(left: Path, right: Path, anchors: Path | None, config: Any, reporter: Reporter) -> dict[str, Any]:
+    """How many anchors were examined, the estimated share of wrong ones, and the table of suspects."""
+    from kedge.pipeline import Inputs, examine_anchors, suspect_table
+
+    problem, found = examine_anchors(Inputs(left, right, anchors), config, reporter)
+    return {
+        "examined": found.examined,
+        "share": found.share,
+        "unrelated": found.unrelated,
+        "note": found.notes[0] if found.unrelated else "",
+        "table": suspect_table(problem, found),
+    }
+
+
+def _write(table: Any, out: Path, raw: bool) -> None:
+    from kedge.ingest import guard_table, write_delimited
+    from kedge.store import write_atomically
+
+    table, changed = (table, 0) if raw else guard_table(table)
+    write_atomically(out, lambda file: write_delimited(table, file))
+    note_guarded(changed)
+
+
+def _print_suspects(suspects: dict[str, Any]) -> None:
+    rows = suspects["table"]
+    if suspects["note"]:
+        print(f"Note: {suspects['note']}.")
+    elif not rows:
+        print(f"No anchor is contradicted by the rest of the evidence ({suspects['examined']:,} examined).")
+    if not rows:
+        return
+    print_table(
+        f"{len(rows):,} of {suspects['examined']:,} anchors are contradicted by the rest of the evidence",
+        ("left", "right", "wrong", "better for left", "better for right"),
+        [
+            (r["left"], r["right"], f"{r['wrong']:.2f}", r["better_right"] or "-", r["better_left"] or "-")
+            for r in rows[:_SHOWN]
+        ],
+        left=2,
+    )
+    if len(rows) > _SHOWN:
+        print(f"{len(rows) - _SHOWN:,} more: -o FILE writes all of them.")
 
 
 def _print_check(report: dict[str, Any]) -> None:

@@ -199,6 +199,10 @@ class DecideConfig(Stage):
         le=1,
         description="assigned pairs from this probability up to the threshold are to be reviewed",
     )
+    suspects: bool = Field(
+        default=True,
+        description="examine the anchors, and use those that the rest of the evidence contradicts for nothing",
+    )
     hops: int = Field(
         default=4,
         ge=0,

@@ -37,8 +37,11 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
     if not everything:
         rows = rows[(matches.decision[rows] == DECISIONS.index("match")) & ~ruled_out[rows]]
     decision = np.where(ruled_out[rows], 0, matches.decision[rows])
+    trusted = store.load_suspects(run).kept(given, problem.right.n)
+    doubtful = given[~is_among(given, trusted, problem.right.n)]
     parts = [
-        _certain(problem, given, "known", "anchors"),
+        _certain(problem, trusted, "known", "anchors"),
+        _certain(problem, doubtful, "known", "doubtful anchors"),
         _certain(problem, confirmed[~asked], "confirmed", "review"),
         _certain(problem, confirmed[asked], "confirmed", "audit"),
         _part(

@@ -20,6 +20,7 @@ from kedge.store import (
     load_decided,
     load_mixture,
     load_support,
+    load_suspects,
     open_finished,
     open_vectors,
 )
@@ -29,7 +30,8 @@ from kedge.types import Alignment, KedgeError, Problem
 def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
     """What explains the log-odds of a run's pairs; None where its method left nothing of the kind."""
     support = load_support(artefacts)
-    return None if support is None else recall(problem, support.beliefs, support.prior)
+    trusted = load_suspects(artefacts).trusted(problem)
+    return None if support is None else recall(trusted, support.beliefs, support.prior)
 
 
 def explain_pair(directory: Path, left: str, right: str) -> Explanation:

@@ -69,6 +69,7 @@ def match_to_run(
         "matches": len(outcome.matches.partners("match")),
         "threshold": outcome.matches.threshold,
         "expected_precision": outcome.matches.expected_precision,
+        "suspects": len(outcome.suspects),
         "decisions": learned,
         "metrics": files[store.METRICS],
         "cpu_seconds": round(cpu_seconds() - started, 3),
@@ -160,7 +161,8 @@ def _with_decisions(
 
 def _notes(outcome: Outcome) -> tuple[str, ...]:
     """What the user should know of the probabilities and of the matches, each thing once."""
-    return tuple(dict.fromkeys((*outcome.calibrator.notes, *match_notes(outcome.matches))))
+    notes = (*outcome.suspects.notes, *outcome.calibrator.notes, *match_notes(outcome.matches))
+    return tuple(dict.fromkeys(notes))
 
 
 def match_notes(matches: Matches) -> tuple[str, ...]:

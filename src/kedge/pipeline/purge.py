@@ -145,6 +145,7 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
         (store.SUPPORT, lambda support: without_entries(support, left, right)),
         (store.PRIOR, lambda prior: without_entries(prior, left, right)),
         (store.ANCHORS, known),
+        (store.SUSPECTS, lambda suspects: suspects.without(left, right)),
         (store.HYPERGRAPHS[0], lambda H: without_entries(H, left, no_hyperedge)),
         (store.HYPERGRAPHS[1], lambda H: without_entries(H, right, no_hyperedge)),
         (store.NETWORKS[0], lambda _: blanked.left),

@@ -1,6 +1,7 @@
 """The one way from a problem to an outcome: `kedge.match`, `kedge match` and every experiment use it.
 
-    choose settings -> embed the networks -> score pairs -> calibrate on validation anchors -> decide
+    choose settings -> embed the networks -> run without validation anchors -> examine the anchors -> calibrate
+    -> score pairs -> decide
 
 A stage is computed by a run: `MemoryRun` saves nothing, `store.Run` saves every stage and resumes.
 An outcome is measured on held-out pairs, and read again from a finished run.
@@ -25,8 +26,8 @@ from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
-from kedge.probability import AnyCalibrator, calibrate
-from kedge.types import Alignment, IntArray, Matches, Problem, Support, pair_keys
+from kedge.probability import AnyCalibrator, calibrate_on, find_suspects, run_folds
+from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
 
 class Run(Protocol):
@@ -39,6 +40,10 @@ class Run(Protocol):
 
     def stage(self, stage: store.Stage, compute: Callable[[], Any]) -> Any:
         """The value of a stage: computed, or as an earlier run has saved it."""
+        ...
+
+    def has(self, stage: store.Stage) -> bool:
+        """Whether an earlier run has saved it."""
         ...
 
     def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
@@ -61,6 +66,10 @@ class MemoryRun:
         self.seconds[stage.id] = cpu_seconds() - before
         return value
 
+    def has(self, stage: store.Stage) -> bool:  # noqa: ARG002
+        """No."""
+        return False
+
     def save(self, stage: store.Stage, make: Callable[[], Any]) -> None:
         """Nothing."""
 
@@ -75,6 +84,7 @@ class Outcome:
     calibrator: AnyCalibrator
     matches: Matches
     audit: Mapping[str, Any] | None = None
+    suspects: Suspects = field(default_factory=Suspects)
 
     def audited(self, sample: Sample | None) -> Outcome:
         """The same, decided with the answers of an audit."""
@@ -102,22 +112,24 @@ def solve(
         known = cache(lambda: method.prepare(problem, config, context))
         run.stage(store.TRAINING, lambda: known()["training"])
         run.save(store.PARTS, lambda: known()["parts"])
-    alignment = _score(problem, config, method, run)
+    removes = not method.trains_vectors(config)
 
-    def fit() -> AnyCalibrator:
-        # Reach is kedge's own: methods of others are judged by their scores and nothing else.
-        hops = config.decide.hops if method.explains else 0
-        removes = not method.trains_vectors(config)
+    def align(fewer: Problem) -> Alignment:
+        # What is made of networks without decoys' partners is used once: it belongs to no cache.
+        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
 
-        def align(fewer: Problem) -> Alignment:
-            # What is made of networks without decoys' partners is used once: it belongs to no cache.
-            return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
-
-        return calibrate(problem, align, config, given, hops, removes)
-
-    calibrator: AnyCalibrator = run.stage(store.CALIBRATION, fit)
+    # One set of runs for both; after a kill between the two stages, once more.
+    folds = cache(lambda: run_folds(problem, align, config.decide, given, removes))
+    suspects = Suspects()
+    # A run that an earlier version has calibrated on all anchors stays as it is.
+    if config.decide.suspects and (run.has(store.SUSPECTS) or not run.has(store.CALIBRATION)):
+        suspects = run.stage(store.SUSPECTS, lambda: find_suspects(problem, folds()))
+    # Reach is kedge's own: methods of others are judged by their scores and nothing else.
+    hops = config.decide.hops if method.explains else 0
+    calibrator: AnyCalibrator = run.stage(store.CALIBRATION, lambda: calibrate_on(folds(), config, hops, suspects))
+    alignment = _score(suspects.trusted(problem), config, method, run)
     matches = decide(problem, alignment, calibrator, config)
-    outcome = Outcome(problem, config, alignment, calibrator, matches).audited(sample)
+    outcome = Outcome(problem, config, alignment, calibrator, matches, suspects=suspects).audited(sample)
     run.save(store.MATCHES, outcome.matches.table)
     return outcome
 

@@ -30,7 +30,7 @@ from kedge.probability.counterpart import Moments, Seen, Share, count_moments, e
 from kedge.probability.folds import Fold, run_folds, used_once
 from kedge.probability.leaders import COLUMNS, Leaders, Logistic, find_leaders, fit_leaders, log_odds, sigmoid
 from kedge.probability.pair_rule import PairRule, fit_pair_rule, predicts_link
-from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem
+from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Suspects
 
 _TEMPERATURES: Final = (0.02, 0.1, 0.5)  # in spreads of the scores; validation anchors choose
 _FEW: Final = 5  # validation anchors below which probabilities are a guess; unmeasured
@@ -160,8 +160,13 @@ def calibrate(
     removes: bool = True,
 ) -> Calibrator:
     """Run `align` without some anchors and fit; `given` and `removes` as in `run_folds`, `hops` as in `fit_folds`."""
-    folds = run_folds(problem, align, config.decide, given, removes)
-    return fit_folds(folds, config.candidates, config.seed, hops)
+    return calibrate_on(run_folds(problem, align, config.decide, given, removes), config, hops)
+
+
+def calibrate_on(folds: Sequence[Fold], config: Config, hops: int = 0, suspects: Suspects | None = None) -> Calibrator:
+    """Fit on folds that `run_folds` made, without suspected anchors; `hops` as in `fit_folds`."""
+    kept = folds if suspects is None else [fold.without(suspects) for fold in folds]
+    return fit_folds(kept, config.candidates, config.seed, hops)
 
 
 class _Kind(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 from kedge.config import DecideConfig
 from kedge.linalg import without_entries
 from kedge.probability.candidates import Shortlist, shortlist
-from kedge.types import Alignment, IntArray, Network, Problem
+from kedge.types import Alignment, IntArray, Network, Problem, Suspects
 
 _ENOUGH: Final = 1200  # anchors that the runs lack, all together, at which another one no longer pays; unmeasured
 _REPEATS: Final = 3  # how often each anchor is used at most (docs/decisions/0037)
@@ -42,6 +42,12 @@ class Fold:
         """The same with left and right exchanged."""
         left, right = (pairs[:, ::-1] for pairs in self.decoys)
         return Fold(self.problem.mirrored(), self.alignment.mirrored(), self.validation[:, ::-1], (right, left))
+
+    def without(self, suspects: Suspects) -> Fold:
+        """The same without suspected anchors: a wrong one is no error of the method, and its account no decoy."""
+        mine = suspects if self.problem.sides[0] == "left" else suspects.mirrored()
+        validation, left, right = (mine.kept(one, self.problem.right.n) for one in (self.validation, *self.decoys))
+        return replace(self, validation=validation, decoys=(left, right))
 
     def shortlist(self, candidates: int) -> Shortlist:
         """The candidates of its accounts, without those that were removed."""

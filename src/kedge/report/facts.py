@@ -1,4 +1,4 @@
-"""The numbers of a report, counted from a run's contents: plain data, no markup, no id except in the two tables."""
+"""The numbers of a report, counted from a run's contents: plain data, no markup, no id except in the rows of tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kedge.config import Config, flatten
 from kedge.decide import correct, threshold_grid, thresholds
 from kedge.evaluation import by_degree, calibration_error, histogram, made_and_right, reliability
 from kedge.store import STAGES, Contents
-from kedge.types import DECISIONS, FloatArray
+from kedge.types import DECISIONS, FloatArray, Network
 
 BINS: Final = 20  # of the histogram of validation anchors
 FINE: Final = 50  # of the histogram of all assigned pairs
@@ -60,6 +60,17 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Suspect:
+    """An anchor that the rest of the evidence contradicts; the best candidates of its accounts, None without."""
+
+    left: str
+    right: str
+    wrong: float
+    better_right: str | None
+    better_left: str | None
+
+
+@dataclass(frozen=True)
 class Facts:
     """Every number of the report."""
 
@@ -91,11 +102,13 @@ class Facts:
     counterparts: Sequence[Mapping[str, Any]]
     surest: list[Row]
     to_review: list[Row]
+    examined: int
+    suspects: list[Suspect]
 
     def for_page(self) -> dict[str, Any]:
         """All of it but the rows with ids, for the page's script and for programs that read the page."""
         plain = asdict(self)
-        return {name: value for name, value in plain.items() if name not in ("surest", "to_review")}
+        return {name: value for name, value in plain.items() if name not in ("surest", "to_review", "suspects")}
 
 
 def interval(right: int, made: int) -> tuple[float | None, float | None]:
@@ -163,13 +176,15 @@ def gather_facts(contents: Contents) -> Facts:
             for name, stage in contents.manifest["stages"].items()
         ],
         settings=_settings(contents.config.identity()),
-        notes=list(calibrator.notes),
+        notes=[*contents.suspects.notes, *calibrator.notes],
         training=contents.training,
         parts=contents.parts,
         audit=contents.audit,
         counterparts=contents.counterparts,
         surest=_rows(contents, assigned, decision == DECISIONS.index("match"), probability),
         to_review=_rows(contents, assigned, decision == DECISIONS.index("review"), probability),
+        examined=contents.suspects.examined,
+        suspects=_suspects(contents),
     )
 
 
@@ -223,6 +238,22 @@ def _settings(config: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"name": name, "default": default.get(name), "here": value}
         for name, value in sorted(here.items())
         if default.get(name) != value
+    ]
+
+
+def _suspects(contents: Contents) -> list[Suspect]:
+    """All suspects, the surest first."""
+    found = contents.suspects
+    left, right = contents.problem.left, contents.problem.right
+
+    def name(network: Network, account: int) -> str | None:
+        return network.name(account) if account >= 0 else None
+
+    return [
+        Suspect(left.name(u), right.name(v), wrong, name(right, better), name(left, other))
+        for (u, v), wrong, (better, other) in zip(
+            found.pairs.tolist(), found.wrong.tolist(), found.better.tolist(), strict=True
+        )
     ]
 
 

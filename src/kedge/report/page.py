@@ -22,6 +22,7 @@ from kedge.report.sections import (
     headline,
     pair_tables,
     section,
+    suspect_card,
     top,
 )
 from kedge.store import Contents
@@ -122,6 +123,13 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             "Margin: lead of the score over the best other candidate. Neighbours: of the left and the right account.",
             pair_tables(facts, explain_first(contents, facts)),
         ),
+        (
+            "anchors",
+            "Doubtful anchors",
+            "Doubtful anchors",
+            "Anchors that the rest of the evidence contradicts. Neither scores nor probabilities rest on them.",
+            suspect_card(facts),
+        ),
         ("training", "Training", "Training", None, figure_grid(chosen("training", "parts"))),
         ("cost", "Time and memory", "Cost", None, figure_grid(chosen("seconds", "memory"))),
         ("card", "Linkage card", "Linkage card", None, linkage_card(facts, contents.manifest)),
@@ -130,6 +138,7 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
         "trust": not chosen("reliability"),
         "audit": facts.audit is None,
         "counterparts": not facts.counterparts,
+        "anchors": not facts.suspects,
         "training": not chosen("training", "parts"),
     }
     parts = [part for part in parts if not absent.get(part[0])]

@@ -22,8 +22,10 @@ from kedge.report.blocks import (
     threshold_text,
 )
 from kedge.report.explained import explanation_card
-from kedge.report.facts import Curve, Facts, Row
+from kedge.report.facts import Curve, Facts, Row, Suspect
 from kedge.report.markup import Child, Markup, join, name_of, tag
+
+_SUSPECTS = 50  # rows of their table
 
 
 def section(identity: str, title: str, lead: str | None, *children: Child) -> Markup:
@@ -282,6 +284,22 @@ def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str
     table = data_table(columns, cells, title)
     words = tag("p", f"{len(rows):,} of {of:,}.", class_="under")
     return tag("div", tag("h3", title), words, tag("div", table, class_="wide"), class_="card pairs-table")
+
+
+def _suspect_row(row: Suspect) -> tuple[Child, ...]:
+    def shown(name: str | None) -> Child:
+        return "-" if name is None else tag("span", name_of(name), class_="id")
+
+    return (shown(row.left), shown(row.right), f"{row.wrong:.2f}", shown(row.better_right), shown(row.better_left))
+
+
+def suspect_card(facts: Facts) -> Markup:
+    """The anchors that the rest of the evidence contradicts, ids as text."""
+    shown = facts.suspects[:_SUSPECTS]
+    heads = ("left", "right", "probability to be wrong", "better for left", "better for right")
+    table = data_table(heads, [_suspect_row(row) for row in shown], "Doubtful anchors")
+    words = tag("p", f"{len(shown):,} of {len(facts.suspects):,}; {facts.examined:,} examined.", class_="under")
+    return tag("div", words, tag("div", table, class_="wide"), class_="card pairs-table")
 
 
 def pair_tables(facts: Facts, explained: Sequence[tuple[str, Explanation]]) -> Markup:

@@ -25,6 +25,7 @@ from kedge.store.contents import (
     load_sample,
     load_scored,
     load_support,
+    load_suspects,
     open_finished,
     open_vectors,
     run_config,
@@ -67,6 +68,7 @@ from kedge.store.layout import (
     SETTINGS,
     STAGES,
     SUPPORT,
+    SUSPECTS,
     TRAINING,
     Stage,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +32,11 @@ from kedge.store.layout import (
     SCORES,
     SETTINGS,
     SUPPORT,
+    SUSPECTS,
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
-from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem, Support
+from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem, Support, Suspects
 
 if TYPE_CHECKING:
     from kedge.probability import AnyCalibrator  # it loads scipy.optimize
@@ -113,6 +114,12 @@ def load_problem(artefacts: Artefacts) -> Problem:
     return Problem(left, right, known["anchors"], rejected, (own[0], own[1]))
 
 
+def load_suspects(artefacts: Artefacts) -> Suspects:
+    """The anchors that a run did not use; none in a run of a version that did not examine them."""
+    found: Suspects = artefacts.load(SUSPECTS) if artefacts.has(SUSPECTS.file) else Suspects()
+    return found
+
+
 @dataclass(frozen=True)
 class Contents:
     """What lies in the directory of a finished run, as it was written: nothing is computed again.
@@ -137,6 +144,7 @@ class Contents:
     support: Support | None = None
     audit: Mapping[str, Any] | None = None
     counterparts: Sequence[Mapping[str, Any]] = ()
+    suspects: Suspects = field(default_factory=Suspects)
 
 
 def load_contents(directory: Path) -> Contents:
@@ -162,6 +170,7 @@ def load_contents(directory: Path) -> Contents:
         support=load_support(artefacts),
         audit=summary.get("audit"),
         counterparts=summary.get("counterparts", ()),
+        suspects=load_suspects(artefacts),
     )
 
 

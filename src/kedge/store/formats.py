@@ -19,7 +19,7 @@ from kedge.config import Config, stored_config
 from kedge.linalg import SparseAlignment, VectorAlignment, join_csr, split_csr
 from kedge.store.records import from_plain, to_plain
 from kedge.store.renamed import rename_arrays, rename_calibration
-from kedge.types import Alignment, Network
+from kedge.types import Alignment, Network, Suspects
 
 T = TypeVar("T")
 
@@ -157,4 +157,7 @@ def _load_sample(file: BinaryIO) -> Sample:
 SAMPLE: Format[Sample] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_sample)
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)
+SUSPECT_PAIRS: Format[Suspects] = Format(
+    lambda value, file: _dump_arrays(value.arrays(), file), lambda file: Suspects.of(_load_arrays(file))
+)
 CALIBRATOR: Format[Any] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_calibrator)

@@ -11,7 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kedge.store.formats import ALIGNMENT, ARRAYS, CALIBRATOR, JSON, NETWORK, SETTINGS_JSON, SPARSE, TABLE, Format
+from kedge.store.formats import (
+    ALIGNMENT,
+    ARRAYS,
+    CALIBRATOR,
+    JSON,
+    NETWORK,
+    SETTINGS_JSON,
+    SPARSE,
+    SUSPECT_PAIRS,
+    TABLE,
+    Format,
+)
 
 MANIFEST: Final = "manifest.json"
 CONFIG: Final = "config.toml"
@@ -52,6 +63,7 @@ ANCHORS: Final = Stage("anchors", "saving the anchors", "networks/anchors.npz", 
 SETTINGS: Final = Stage("settings", "choosing settings", "model/settled.json", SETTINGS_JSON, names_accounts=False)
 TRAINING: Final = Stage("training", "embedding the networks", "model/training.json", JSON, names_accounts=False)
 PARTS: Final = Stage("parts", "saving the parts", "model/parts.json", JSON, names_accounts=False)
+SUSPECTS: Final = Stage("suspects", "examining the anchors", "model/suspects.npz", SUSPECT_PAIRS)
 SCORES: Final = Stage("scores", "scoring pairs", "model/scores.npz", ALIGNMENT)
 SUPPORT: Final = Stage("support", "saving the evidence", "model/support.npz", SPARSE)
 PRIOR: Final = Stage("prior", "saving the vector evidence", "model/prior.npz", SPARSE)
@@ -69,6 +81,7 @@ STAGES: Final = {
         SETTINGS,
         TRAINING,
         PARTS,
+        SUSPECTS,
         SCORES,
         SUPPORT,
         PRIOR,

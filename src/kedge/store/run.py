@@ -81,6 +81,10 @@ class Run:
         self.save_manifest()
         return value
 
+    def has(self, stage: Stage) -> bool:
+        """Whether the value of a stage has been saved."""
+        return stage.id in self.manifest["stages"]
+
     def save(self, stage: Stage, make: Callable[[], Any]) -> None:
         """Save what is known already, so that a finished run can be read back."""
         self.stage(stage, make)

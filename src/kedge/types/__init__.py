@@ -20,4 +20,4 @@ from kedge.types.problem import (
     narrow,
     pair_keys,
 )
-from kedge.types.results import DECISIONS, Alignment, Matches, Support
+from kedge.types.results import DECISIONS, Alignment, Matches, Support, Suspects

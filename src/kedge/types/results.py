@@ -1,8 +1,9 @@
-"""What a method returns (`Alignment`), and what is decided from it (`Matches`)."""
+"""What a method returns (`Alignment`), what is decided from it (`Matches`), and which anchors are doubtful."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.types.problem import FloatArray, IntArray, Side, read_only
+from kedge.types.problem import FloatArray, IntArray, Problem, Side, as_pairs, is_among, read_only
 
 DECISIONS: Final = ("no match", "review", "match")
 
@@ -80,6 +81,72 @@ class Alignment(Protocol):
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All of it as named arrays, for a file; `of` of its class reads them back."""
         ...
+
+
+@dataclass(frozen=True)
+class Suspects:
+    """Anchors that the rest of the evidence contradicts, the surest first.
+
+    `pairs` [k, 2] are the anchors, `wrong` [k] the probability of each to be wrong, `better` [k, 2] the best candidates
+    of its left account (a right one) and of its right account (a left one) in the run without it, -1 where that is no
+    other account. `share` is the estimated share of wrong ones among the `examined` anchors. `unrelated`: the anchors
+    as a whole share no more edges than random pairs would.
+    """
+
+    pairs: IntArray = field(default_factory=lambda: as_pairs([]))
+    wrong: FloatArray = field(default_factory=lambda: np.empty(0))
+    better: IntArray = field(default_factory=lambda: as_pairs([]))
+    share: float = 0.0
+    examined: int = 0
+    unrelated: bool = False
+
+    @classmethod
+    def of(cls, held: Mapping[str, NDArray[Any]]) -> Suspects:
+        """From named arrays, as `arrays` gives them."""
+        known = float(held["share"]), int(held["examined"]), bool(held["unrelated"])
+        return cls(held["pairs"], held["wrong"], held["better"], *known)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of it as named arrays, for a file."""
+        return {one.name: np.asarray(getattr(self, one.name)) for one in fields(self)}
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """One line for people where anchors are doubtful."""
+        if self.unrelated:
+            return (
+                "the anchors share no more edges than random pairs would: all of them may be wrong, or the networks "
+                "have nothing in common",
+            )
+        if len(self) == 0:
+            return ()
+        verb = "are" if len(self) > 1 else "is"
+        return (
+            f"{len(self):,} of {self.examined:,} anchors {verb} contradicted by the rest of the evidence and not used: "
+            "`kedge check --suspects` with the same files lists them",
+        )
+
+    def kept(self, pairs: IntArray, width: int) -> IntArray:
+        """Those of the pairs [m, 2] that are not suspected; `width` is the number of right accounts."""
+        return pairs[~is_among(pairs, self.pairs, width)] if len(self) else pairs
+
+    def trusted(self, problem: Problem) -> Problem:
+        """The problem with the other anchors alone."""
+        return replace(problem, anchors=self.kept(problem.anchors, problem.right.n)) if len(self) else problem
+
+    def without(self, left: IntArray, right: IntArray) -> Suspects:
+        """The same without these accounts."""
+        kept = ~(np.isin(self.pairs[:, 0], left) | np.isin(self.pairs[:, 1], right))
+        gone = np.column_stack([np.isin(self.better[:, 0], right), np.isin(self.better[:, 1], left)])
+        better = np.where(gone, -1, self.better)
+        return replace(self, pairs=self.pairs[kept], wrong=self.wrong[kept], better=better[kept])
+
+    def mirrored(self) -> Suspects:
+        """The same with left and right exchanged."""
+        return replace(self, pairs=self.pairs[:, ::-1], better=self.better[:, ::-1])
 
 
 @dataclass(frozen=True)
