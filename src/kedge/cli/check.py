@@ -8,16 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli.options import (
+    Compare,
     ConfigFile,
     Debug,
     Json,
     Left,
+    LeftProfiles,
     MaxInputMemory,
     Preset,
     Quiet,
     Right,
+    RightProfiles,
     Set,
     guarded,
+    profile_settings,
     read_settings,
 )
 from kedge.cli.show import Reporter, print_json, print_table
@@ -28,6 +32,9 @@ def check(
     left: Left,
     right: Right,
     anchors: Annotated[Path | None, typer.Option("--anchors", "-a", help="Known pairs: left id, right id.")] = None,
+    left_profiles: LeftProfiles = None,
+    right_profiles: RightProfiles = None,
+    compare: Compare = None,
     preset: Preset = "default",
     file: ConfigFile = None,
     assignments: Set = None,
@@ -36,13 +43,14 @@ def check(
     quiet: Quiet = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Show facts, warnings and a cost estimate for two networks and their anchors."""
+    """Show facts, warnings and a cost estimate for two networks, their anchors and their profiles."""
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import read_network, read_pairs, resolve_pairs
-    from kedge.pipeline import count_refinements
+    from kedge.pipeline import check_profiles, count_refinements
 
-    config = resolve(preset, file, assignments or (), read_settings(max_input_memory))
+    given = read_settings(max_input_memory) | profile_settings(compare)
+    config = resolve(preset, file, assignments or (), given)
     reading = config.read
     with Reporter(quiet).open() as reporter:
         reporter.stage(f"reading {left.name}")
@@ -55,11 +63,14 @@ def check(
             known = (resolved.pairs, resolved.report)
         found = 0 if known is None else known[1].found
         refinements = count_refinements(left_side[0], right_side[0], found, config)
-        report = examine(left_side, right_side, known, refinements)
+        facts = examine(left_side, right_side, known, refinements).as_dict()
+        if left_profiles is not None or right_profiles is not None:
+            networks, pairs = (left_side[0], right_side[0]), None if known is None else known[0]
+            facts |= check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
     if json:
-        print_json(report.as_dict())
+        print_json(facts)
     else:
-        _print_check(report.as_dict())
+        _print_check(facts)
 
 
 def _print_check(report: dict[str, Any]) -> None:
@@ -109,8 +120,32 @@ def _print_check(report: dict[str, Any]) -> None:
                 ("edge overlap (both / either)", overlap),
             ],
         )
+    if report.get("fields"):
+        _print_fields(report["fields"])
     cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
     unknown = "; embeddings add to that, depending on the anchors" if report["anchors"] is None else ""
     print(f"`kedge match` will take roughly {cost}{unknown}.")
-    for warning in report["warnings"]:
+    for warning in (*report["warnings"], *report.get("profile_notes", ())):
         print(f"Note: {warning}.")
+
+
+def _print_fields(fields: list[dict[str, Any]]) -> None:
+    def share(value: float | None) -> str:
+        return "unknown" if value is None else f"{value:.1%}"
+
+    print_table(
+        "Profiles",
+        ("field", "kind", "filled left", "filled right", "distinct", "agreement on anchors", "by chance"),
+        [
+            (
+                f["name"] if f["name"] == f["right"] else f"{f['name']} ~ {f['right']}",
+                f["kind"],
+                share(f["filled_left"]),
+                share(f["filled_right"]),
+                f"{f['distinct']:,}",
+                share(f["agreement"]),
+                share(f["chance"]),
+            )
+            for f in fields
+        ],
+    )

@@ -53,6 +53,15 @@ MaxInputMemory = Annotated[
     str | None,
     typer.Option("--max-input-memory", metavar="SIZE", help="Refuse an input that takes more memory, e.g. 4GB."),
 ]
+_KNOWN: Final = "What else is known of the {} accounts: CSV, TSV or Parquet with ids and any other columns."
+LeftProfiles = Annotated[Path | None, typer.Option("--left-profiles", metavar="FILE", help=_KNOWN.format("left"))]
+RightProfiles = Annotated[Path | None, typer.Option("--right-profiles", metavar="FILE", help=_KNOWN.format("right"))]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compare", metavar="LEFT~RIGHT:KIND", help="Two columns of profiles, repeatable: handle~screen_name:handle."
+    ),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
 ]
@@ -76,6 +85,11 @@ def engine_settings(
         "engine.max_memory_mb": None if max_memory is None else _megabytes("--max-memory", max_memory),
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def profile_settings(compare: list[str] | None) -> dict[str, Any]:
+    """The comparisons of profiles as settings."""
+    return {"profiles.compare": tuple(compare)} if compare else {}
 
 
 def read_settings(max_input_memory: str | None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ A field's description is its documentation: `kedge config` prints it.
 """
 
 from kedge.config.config import PRESETS, Config
-from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig
+from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig, ProfileConfig
 from kedge.config.networks import (
     ENGINES,
     HYPERGRAPHS,

@@ -4,10 +4,12 @@ from kedge.evidence.forms import FORMS
 from kedge.evidence.model import Evidence, Term, recall, terms
 from kedge.evidence.pairing import (
     choose_form,
+    choose_profile_weight,
     choose_settings,
     refine,
     refinements_at_most,
     signals_of_candidates,
     with_vectors,
 )
+from kedge.evidence.profile_prior import ProfilePrior, profile_prior
 from kedge.evidence.ranking import COLUMNS, mix, rank_candidates

@@ -4,4 +4,5 @@ from kedge.ingest.anchors import AnchorReport, build_problem, resolve_pairs, res
 from kedge.ingest.build import EdgeReport
 from kedge.ingest.checks import check, edges_among, estimate_cost, hub_warning
 from kedge.ingest.formulas import guard_table, guard_text, write_delimited
+from kedge.ingest.profiles import ProfileReport, read_profiles
 from kedge.ingest.read import read_hypergraph, read_network, read_pairs

@@ -31,7 +31,7 @@ def read_parquet(file: UserFile) -> Columns:
         source = str(file.path) if file.content is None else pa.BufferReader(file.content)
         with pq.ParquetFile(source, page_checksum_verification=True) as plain:
             chosen, weighted = _choose_columns(plain.schema_arrow, file)
-            _refuse_claims(plain.metadata, file)
+            refuse_claims(plain.metadata, file)
             rows = plain.metadata.num_rows
         # Text stays numbered until its length is known: one long id, repeated, is small in a file and not in memory.
         texts = [name for name in chosen[:2] if _is_text(plain.schema_arrow.field(name).type)]
@@ -72,7 +72,7 @@ def _choose_columns(schema: pa.Schema, file: UserFile) -> tuple[list[str], bool]
     return chosen, weight is not None
 
 
-def _refuse_claims(metadata: Any, file: UserFile) -> None:
+def refuse_claims(metadata: Any, file: UserFile) -> None:
     """Refuse what the file itself states to be too large, before any of it is unpacked."""
     rows = metadata.num_rows
     # A few bytes can claim any number of rows: a true edge takes at least some bits.
