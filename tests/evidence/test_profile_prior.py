@@ -95,7 +95,7 @@ def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.Monke
         known = profile_prior(problem, config)
         if known is None:
             return None
-        data = with_data(known.known, -known.known.data)
+        data = with_data(known.beyond, -known.beyond.data)
         return ProfilePrior(data, -known.left, known.right, lambda pairs: -known.exact(pairs))
 
     monkeypatch.setattr("kedge.evidence.pairing.profile_prior", reversed_prior)

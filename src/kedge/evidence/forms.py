@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from kedge.config import EvidenceConfig
 from kedge.evidence.kernels import LEAST_RATIO
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
-from kedge.evidence.profile_prior import ProfilePrior
+from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.propagate import matched, propagate
 from kedge.evidence.ranking import ranking_scores
 from kedge.linalg import gains, pattern, reciprocal_ranks, row_index, with_data
@@ -103,10 +103,9 @@ def propagate_dense(
     s, t = edge_rates(problem)
     degree_prior = fit_degree_prior(problem)
     left, right = problem.anchors.T
-    given = prior
+    outer = prior
     if profiles is not None:
-        prior = profiles.beyond_usual() if prior is None else csr_array(prior + profiles.beyond_usual())
-        given = profiles.known if given is None else csr_array(given + profiles.known)
+        prior = profiles.beyond if prior is None else csr_array(prior + profiles.beyond)
     free_left = np.setdiff1d(np.arange(shape[0]), left)
     free_right = np.setdiff1d(np.arange(shape[1]), right)
     here = np.ix_(free_left, free_right)
@@ -146,6 +145,7 @@ def propagate_dense(
     cells = (free_left[row], free_right[column])
     result = csr_array((L[row, column].astype(np.float64), cells), shape=shape)
     believed = csr_array((np.maximum(belief[row, column], 1e-30).astype(np.float64), cells), shape=shape)
+    given = all_priors(result, outer, profiles)
     row, column = np.nonzero(kept)
     support = csr_array(
         (

@@ -44,7 +44,8 @@ _LEAST_EDGES = 30  # edges among the anchors of either network that such a share
 _FOLDS = 3  # thirds are large enough to judge by, and leave enough; unmeasured
 _CLEARLY = 2.0  # standard errors of a gain (docs/decisions/0021)
 _WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however sure (docs/decisions/0021)
-_PROFILE_WEIGHTS = (1.0, 0.5, 0.25, 0.0)  # that validation anchors choose from; the last is structure alone
+_PROFILE_WEIGHTS = (1.0, 0.5, 0.0)  # that validation anchors choose from; the last is structure alone
+_FEW_HELD = 20  # validation anchors below which no trial ends early; unmeasured
 _FEWEST_HELD = 6  # anchors below which profiles count as estimated; unmeasured
 _HELD = 600  # more at once leave trials with many fewer anchors than the run (docs/decisions/0022)
 
@@ -207,8 +208,8 @@ def choose_form(problem: Problem, config: Config) -> Config:
 def choose_profile_weight(problem: Problem, config: Config, context: RunContext) -> Config:
     """The configuration with what profiles count beside structure, by validation anchors if that is left open.
 
-    The weight with the largest likelihood of validation anchors, 0 among them; 1 where there are too few to ask. Each
-    fold is tried while that can change the choice; large networks try one.
+    The weight with the largest likelihood of validation anchors, 0 among them; 1 where there are too few to ask. No
+    further fold is tried once profiles help clearly, or do not; large networks try one.
     """
     if problem.profiles is None or config.profiles.weight != "auto":
         return config
@@ -221,7 +222,9 @@ def choose_profile_weight(problem: Problem, config: Config, context: RunContext)
     for trial, held in problem.folds(_FOLDS, config.seed, _FOLDS * _HELD):
         found = [FORMS[one.evidence.form](trial, one.evidence, profiles=profile_prior(trial, one)) for one in weights]
         likelihood = np.hstack([likelihood, [_log_likelihood(evidence, held) for evidence in found]])
-        if large:
+        best = likelihood[likelihood.mean(axis=1).argmax()]
+        clear = [gains(best, other, _CLEARLY) for other in (likelihood[-1], likelihood[0])]
+        if large or (likelihood.shape[1] >= _FEW_HELD and any(clear)):
             break
     means = likelihood.mean(axis=1)
     best = int(means.argmax())

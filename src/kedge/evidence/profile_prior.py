@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,13 +23,15 @@ from kedge.linalg import entries_at, reorder, row_index, with_data
 from kedge.profiles import compare, weigh
 from kedge.types import FloatArray, IntArray, Problem
 
+_LISTED: Final = 20  # candidates of each account by profiles alone (docs/decisions/0042)
+
 
 @dataclass(frozen=True)
 class ProfilePrior:
-    """Log-odds of pairs by profiles: `known` n_1 × n_2 of those looked at, `left` [n_1, g] · `right` [n_2, g] of all
-    others, and `exact`, the log-odds of any pairs [m, 2]."""
+    """Log-odds of pairs by profiles: the usual ones, `left` [n_1, g] · `right` [n_2, g], and `beyond` them, n_1 × n_2,
+    of the pairs looked at; `exact` gives the log-odds of any pairs [m, 2]."""
 
-    known: csr_array
+    beyond: csr_array
     left: FloatArray
     right: FloatArray
     exact: Callable[[IntArray], FloatArray]
@@ -37,9 +40,11 @@ class ProfilePrior:
         """What pairs count that were not looked at, [m]."""
         return np.asarray(np.einsum("ij,ij->i", self.left[pairs[:, 0]], self.right[pairs[:, 1]]))
 
-    def beyond_usual(self) -> csr_array:
-        """What the known pairs have beyond the usual, n_1 × n_2."""
-        return with_data(self.known, self.known.data - self.usual(pairs_of(self.known)))
+    def of(self, L: csr_array) -> FloatArray:
+        """The log-odds of each entry of L, [m]."""
+        pairs = pairs_of(L)
+        found = entries_at(self.beyond, pairs)
+        return np.where(np.isneginf(found), 0.0, found) + self.usual(pairs)
 
     def joined(self, degree: DegreePrior) -> DegreePrior:
         """The degree prior with the usual log-odds: both are dot products of accounts."""
@@ -53,14 +58,14 @@ class ProfilePrior:
     def look_at(self, L: csr_array) -> tuple[csr_array, ProfilePrior]:
         """L with the exact log-odds of pairs that had the usual ones, and what is known from now on."""
         pairs = pairs_of(L)
-        new = np.flatnonzero(np.isneginf(entries_at(self.known, pairs)))
+        new = np.flatnonzero(np.isneginf(entries_at(self.beyond, pairs)))
         if len(new) == 0:
             return L, self
-        found = self.exact(pairs[new])
+        found = self.exact(pairs[new]) - self.usual(pairs[new])
         data = L.data.copy()
-        data[new] += found - self.usual(pairs[new])
+        data[new] += found
         more = csr_array((found, tuple(pairs[new].T)), shape=L.shape)
-        return with_data(L, data), replace(self, known=csr_array(self.known + more))
+        return with_data(L, data), replace(self, beyond=csr_array(self.beyond + more))
 
     def renumbered(self, left: IntArray, right: IntArray) -> ProfilePrior:
         """The same with account left[i] as number i, and right[j] as number j."""
@@ -68,7 +73,15 @@ class ProfilePrior:
         def exact(pairs: IntArray) -> FloatArray:
             return self.exact(np.column_stack([left[pairs[:, 0]], right[pairs[:, 1]]]))
 
-        return ProfilePrior(reorder(self.known, left, right)[0], self.left[left], self.right[right], exact)
+        return ProfilePrior(reorder(self.beyond, left, right)[0], self.left[left], self.right[right], exact)
+
+
+def all_priors(L: csr_array, prior: csr_array | None, profiles: ProfilePrior | None) -> csr_array | None:
+    """What the entries of L owe to the prior and to profiles together; the prior itself without profiles."""
+    if profiles is None:
+        return prior
+    found = np.zeros(L.nnz) if prior is None else entries_at(prior, pairs_of(L))
+    return with_data(L, profiles.of(L) + np.where(np.isneginf(found), 0.0, found))
 
 
 def pairs_of(matrix: csr_array) -> IntArray:
@@ -85,6 +98,19 @@ def profile_prior(problem: Problem, config: Config) -> ProfilePrior | None:
         return None
     weighed = weigh(compared, problem, config.seed)
     left, right = weighed.usual()
-    known = weighed.prior()
-    known = with_data(known, scale * known.data)
-    return ProfilePrior(known, scale * left, right, lambda pairs: scale * weighed.log_odds(pairs))
+    prior = ProfilePrior(
+        csr_array(weighed.compared.prepared.shape), scale * left, right, lambda pairs: scale * weighed.log_odds(pairs)
+    )
+    best = _best_of_each(weighed.prior(), _LISTED)
+    pairs = pairs_of(best)
+    return replace(prior, beyond=with_data(best, scale * best.data - prior.usual(pairs)))
+
+
+def _best_of_each(matrix: csr_array, k: int) -> csr_array:
+    """The entries that are among the k largest of their row or of their column; equal ones by their place."""
+    chosen = np.zeros(matrix.nnz, bool)
+    for group in (row_index(matrix), matrix.indices):
+        order = np.lexsort((-matrix.data, group))
+        first = np.searchsorted(group[order], group[order])
+        chosen[order[np.arange(len(order)) - first < k]] = True
+    return csr_array((matrix.data[chosen], tuple(pairs_of(matrix)[chosen].T)), shape=matrix.shape)

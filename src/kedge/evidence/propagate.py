@@ -36,9 +36,9 @@ from scipy.sparse import csr_array
 from kedge.config import EvidenceConfig
 from kedge.evidence.kernels import grouped_softmax
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
-from kedge.evidence.profile_prior import ProfilePrior, pairs_of
+from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.round import Model, one_round
-from kedge.linalg import entries_at, nearby_order, renumber, reorder, row_index, with_data, without_entries
+from kedge.linalg import nearby_order, renumber, reorder, row_index, with_data, without_entries
 from kedge.linalg.assign import How, assign
 from kedge.types import BoolArray, FloatArray, Problem
 
@@ -183,7 +183,7 @@ def _propagate(
         before = P
         support = _affordable(problem, P, work)
         keep = config.keep if turn == len(rounds) else config.candidates
-        others = prior if profiles is None else csr_array(prior + profiles.beyond_usual())
+        others = prior if profiles is None else csr_array(prior + profiles.beyond)
         L = one_round(problem, support, Model((s, t), own, others), keep)
         if profiles is not None:
             L, profiles = profiles.look_at(L)
@@ -191,7 +191,5 @@ def _propagate(
         P = _damped(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = with_data(L, belief)
-    if profiles is not None:
-        found = entries_at(prior, pairs_of(L))
-        given = with_data(L, entries_at(profiles.known, pairs_of(L)) + np.where(np.isneginf(found), 0.0, found))
+    given = all_priors(L, given, profiles)
     return Evidence(L, support, beliefs, matched(L), degree_prior, s, t, len(rounds), tuple(trace), given)
