@@ -4,9 +4,9 @@
     python benchmarks/profiles.py --pairs douban --shares 0        # the split of the literature, where there is one
     python benchmarks/profiles.py --size 100000                    # cost of the comparison alone, four fields
 
-Training anchors are a share of all anchors, drawn by seed; the rest is the test, and nothing is chosen on it. Hits@1 and
-MRR are those of `kedge evaluate` (from the left); precision and recall are of the pairs called a match at the default
-precision. Profiles alone: the same method on the same accounts without any edge. CPU seconds are of the whole match,
+Training anchors are a share of all anchors, drawn by seed; the rest is the test, and nothing is chosen on it.
+Hits@1 and MRR are those of `kedge evaluate`; precision and recall are of the pairs called a match at the default
+precision. Profiles alone: evidence on the same accounts without any edge. CPU seconds are of the whole match,
 calibration included.
 """
 

@@ -79,7 +79,7 @@ class _Notes:
     def advance(self, done: float, total: float | None, detail: str = "") -> None: ...
 
 
-def _chosen(problem: Problem) -> tuple[float, list[str]]:
+def _chosen(problem: Problem) -> tuple[float | str, list[str]]:
     notes = _Notes()
     config = Config(evidence=EvidenceConfig(form="sparse"))
     return choose_profile_weight(problem, config, RunContext(progress=notes)).profiles.weight, notes.lines
@@ -87,7 +87,7 @@ def _chosen(problem: Problem) -> tuple[float, list[str]]:
 
 def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, (note,) = _chosen(HELPFUL)
-    assert weight >= 0.5
+    assert weight in (0.5, 1.0)
     assert note.startswith("profiles count: validation anchors have a log-likelihood of")
 
     def reversed_prior(problem: Problem, config: Config) -> ProfilePrior | None:

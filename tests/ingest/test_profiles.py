@@ -11,14 +11,14 @@ import pytest
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
-from kedge.ingest import read_profiles
-from kedge.types import Network
+from kedge.ingest import ProfileReport, read_profiles
+from kedge.types import Network, Profiles
 
 NETWORK = Network.from_edges([(0, 1), (1, 2)], 3, ["a", "b", "c"])
 SECRET = "Ada Lovelace"
 
 
-def _read(tmp_path: Path, content: str | bytes, name: str = "p.csv"):
+def _read(tmp_path: Path, content: str | bytes, name: str = "p.csv") -> tuple[Profiles, ProfileReport]:
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_profiles(path, NETWORK)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, random_array
 
 from kedge.config import ProfileConfig
 from kedge.errors import KedgeError
-from kedge.profiles import choose_fields, compare, weigh
+from kedge.profiles import Weighed, choose_fields, compare, weigh
 from kedge.profiles.search import best_products
 from kedge.types import Network, Problem, Profiles, is_among
 
@@ -23,9 +23,9 @@ def _problem(anchors: int, seed: int = 0) -> Problem:
     rng = np.random.default_rng(seed)
     city = np.minimum(rng.geometric(0.2, N), 30)
     word = rng.permutation(N)
-    left = {"city": [f"c{c}" for c in city], "word": [f"w{w // 4}" for w in word]}
+    left: dict[str, list[str | None]] = {"city": [f"c{c}" for c in city], "word": [f"w{w // 4}" for w in word]}
     moved = np.where(rng.random(N) < 0.8, city, rng.integers(1, 30, N))
-    right = {"city": [f"c{c}" for c in moved], "word": [f"w{w // 4}" for w in word]}
+    right: dict[str, list[str | None]] = {"city": [f"c{c}" for c in moved], "word": [f"w{w // 4}" for w in word]}
     for side in (left, right):
         side["noise"] = [f"n{x}" for x in rng.integers(0, 5, N)]
         side["copy"] = list(side["word"])
@@ -37,17 +37,21 @@ def _problem(anchors: int, seed: int = 0) -> Problem:
     return Problem(network, network, pairs, profiles=(known[0], known[1]))
 
 
-def _weighed(problem: Problem, *fields: str):
+def _known(problem: Problem) -> tuple[Profiles, Profiles]:
     assert problem.profiles is not None
+    return problem.profiles
+
+
+def _weighed(problem: Problem, *fields: str) -> Weighed:
     config = ProfileConfig(fields=fields, compare=tuple(f"{field}:category" for field in fields))
-    found = compare(*problem.profiles, config)
+    found = compare(*_known(problem), config)
     assert found is not None
     return weigh(found, problem)
 
 
 def test_the_best_products_are_those_of_the_dense_product() -> None:
     rng = np.random.default_rng(0)
-    left, right = (csr_array(random_array((30, 12), density=0.3, rng=rng), dtype=np.float32) for _ in range(2))
+    left, right = (csr_array(random_array((30, 12), density=0.3, rng=rng)).astype(np.float32) for _ in range(2))
     dense = (left @ right.T).toarray()
     found = best_products(left, right, 4)
     for u in range(30):
@@ -105,11 +109,11 @@ def test_few_anchors_leave_the_defaults_in_force() -> None:
 
 def test_candidates_hold_the_true_pairs_and_not_all_pairs() -> None:
     problem = _problem(50)
-    found = compare(*problem.profiles, ProfileConfig())
+    found = compare(*_known(problem), ProfileConfig())
     true = np.column_stack([np.arange(N)] * 2)
     assert is_among(true, found.pairs, N).mean() > 0.95
     assert len(found.pairs) <= 400 * N
-    assert compare(*problem.profiles, ProfileConfig(weight=0.5)) is found, "weights do not change what is compared"
+    assert compare(*_known(problem), ProfileConfig(weight=0.5)) is found, "weights do not change what is compared"
 
 
 def test_weights_learn_from_the_anchors_of_the_problem_alone() -> None:
@@ -130,7 +134,7 @@ def test_weights_learn_from_the_anchors_of_the_problem_alone() -> None:
     ],
 )
 def test_fields_are_chosen_by_name(config: dict, names: list[str]) -> None:
-    fields = choose_fields(*_problem(10).profiles, ProfileConfig(**config))
+    fields = choose_fields(*_known(_problem(10)), ProfileConfig(**config))
     assert [field.name for field in fields] == names
     if "compare" in config:
         assert (fields[0].right, fields[0].kind.name) == ("copy", "hash")
@@ -148,5 +152,5 @@ def test_fields_are_chosen_by_name(config: dict, names: list[str]) -> None:
 )
 def test_a_comparison_that_cannot_be_made_is_one_line(config: dict, line: str) -> None:
     with pytest.raises(KedgeError) as caught:
-        choose_fields(*_problem(10).profiles, ProfileConfig(**config))
+        choose_fields(*_known(_problem(10)), ProfileConfig(**config))
     assert line in str(caught.value)

@@ -148,11 +148,12 @@ class Weighed:
 
     def log_odds(self, pairs: IntArray) -> FloatArray:
         """The log-odds of any pairs, [m]."""
-        return self.by_field(pairs).sum(axis=1)
+        return np.asarray(self.by_field(pairs).sum(axis=1))
 
     def by_field(self, pairs: IntArray) -> FloatArray:
         """What each field adds to the log-odds of each pair, [m, f]."""
-        return log_ratios(self.weights, self.compared.prepared.levels_of(pairs)) * [one.weight for one in self.weights]
+        each = np.array([one.weight for one in self.weights])
+        return np.asarray(log_ratios(self.weights, self.compared.prepared.levels_of(pairs)) * each)
 
     def prior(self) -> csr_array:
         """The log-odds of the candidates, n_1 × n_2."""

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +24,17 @@ LONGEST: Final = 20_000  # characters of a value that are compared: a value of m
 _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
+def _no_features() -> csr_array:
+    return csr_array(np.empty((0, 0), np.float32))
+
+
 @dataclass(frozen=True)
 class Values:
     """One column: `codes` [n], -1 where it is missing; `features` [n, d], rows of length 1, for search; what else a
     kind compares: `numbers` [n, k] or `texts` [n]. What a kind does not need is empty."""
 
     codes: IntArray
-    features: csr_array = field(default_factory=lambda: csr_array((0, 0), dtype=np.float32))
+    features: csr_array = field(default_factory=_no_features)
     numbers: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     texts: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))
 
@@ -40,8 +44,8 @@ class Values:
         return np.asarray(self.codes >= 0)
 
 
-Column = pa.Array
-Similarity = Callable[[Values, Values, IntArray], FloatArray]
+Column: TypeAlias = pa.Array
+Similarity: TypeAlias = Callable[[Values, Values, IntArray], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def one_hot(left: IntArray, right: IntArray) -> tuple[csr_array, csr_array]:
 def weigh_terms(left: Iterable[Sequence[str]], right: Iterable[Sequence[str]]) -> tuple[csr_array, csr_array]:
     """Bags of terms as rows of length 1, each term weighed by its rarity: log((n + 1) / accounts that have it)."""
     seen: dict[str, int] = {}
-    sides = []
+    sides: list[tuple[IntArray, IntArray]] = []
     for bags in (left, right):
         places: list[int] = []
         ends = [0]
@@ -135,8 +139,8 @@ def weigh_terms(left: Iterable[Sequence[str]], right: Iterable[Sequence[str]]) -
     count = sum(np.bincount(places, minlength=width) for places, _ in sides)
     rarity = np.log((n + 1) / np.maximum(count, 1)).astype(np.float32)
     made = []
-    for places, ends in sides:
-        matrix = csr_array((rarity[places], places, ends), shape=(len(ends) - 1, width))
+    for terms, bounds in sides:
+        matrix = csr_array((rarity[terms], terms, bounds), shape=(len(bounds) - 1, width))
         matrix.sort_indices()
         length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
         rows = np.repeat(np.arange(len(length)), np.diff(matrix.indptr))

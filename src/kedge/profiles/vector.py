@@ -27,7 +27,8 @@ def _numbers(text: str | None) -> list[float] | None:
 
 def _recognises(_name: str, sample: pa.Array) -> bool:
     if is_list(sample):
-        return pa.types.is_floating(sample.type.value_type) or pa.types.is_integer(sample.type.value_type)
+        numeric = pa.types.is_floating(sample.type.value_type) or pa.types.is_integer(sample.type.value_type)
+        return bool(numeric)
     return is_text(sample) and share_of(sample, lambda text: len(_numbers(text) or ()) >= _FEWEST) >= 0.95
 
 
