@@ -10,6 +10,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from kedge.config import ProfileConfig
+from kedge.context.extras import EXTRAS
 from kedge.errors import KedgeError
 from kedge.profiles import Weighed, choose_fields, compare, weigh
 from kedge.profiles.search import best_products
@@ -123,6 +124,15 @@ def test_weights_learn_from_the_anchors_of_the_problem_alone() -> None:
     other = _weighed(problem, "city")
     assert np.array_equal(found.listed, same.listed)
     assert not np.array_equal(found.listed, other.listed)
+
+
+def test_a_missing_library_is_one_line_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(EXTRAS, "profiles", ("no_such_library",))
+    with pytest.raises(KedgeError) as caught:
+        compare(*_known(_problem(10)), ProfileConfig(compare=("word:handle",)))
+    assert str(caught.value) == (
+        "comparing the field 'word' (handle) needs no_such_library; install with: pip install 'kedge[profiles]'"
+    )
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from kedge.config import ReadConfig
 from kedge.errors import KedgeError, did_you_mean
 from kedge.ingest import frames
 from kedge.ingest.delimited import whole_lines
-from kedge.ingest.sources import Source, UserFile, inspect, take_file
+from kedge.ingest.sources import Source, UserFile, inspect, refuse_bomb, take_file
 from kedge.types import IntArray, Network, Profiles
 
 _BLOCK: Final = 1 << 24  # bytes that Arrow parses at a time, and
@@ -86,7 +86,12 @@ def _read_parquet(file: UserFile) -> pa.Table:
         source = str(file.path) if file.content is None else pa.BufferReader(file.content)
         with pq.ParquetFile(source, page_checksum_verification=True) as opened:
             frames.refuse_claims(opened.metadata, file)
-            return opened.read()
+            batches, taken = [], 0
+            for batch in opened.iter_batches():  # no more is unpacked than the limit allows
+                taken += batch.nbytes
+                refuse_bomb(file, taken)
+                batches.append(batch)
+            return pa.Table.from_batches(batches, opened.schema_arrow)
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
         reason = (str(error).splitlines() or ["unreadable"])[0]
         raise KedgeError(f"cannot be read as Parquet ({reason})", file=file.path, remedy="write it again") from None
