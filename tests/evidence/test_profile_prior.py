@@ -79,7 +79,7 @@ class _Notes:
     def advance(self, done: float, total: float | None, detail: str = "") -> None: ...
 
 
-def _chosen(problem: Problem) -> tuple[float | str, list[str]]:
+def _chosen(problem: Problem) -> tuple[float | None, list[str]]:
     notes = _Notes()
     config = Config(evidence=EvidenceConfig(form="sparse"))
     return choose_profile_weight(problem, config, RunContext(progress=notes)).profiles.weight, notes.lines
@@ -105,7 +105,7 @@ def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.Monke
 
 
 def test_what_is_stated_is_not_chosen() -> None:
-    assert choose_profile_weight(STRUCTURE, Config(), RunContext()).profiles.weight == "auto"
+    assert choose_profile_weight(STRUCTURE, Config(), RunContext()).profiles.weight is None
     fixed = Config(profiles=ProfileConfig(weight=0.7))
     assert choose_profile_weight(HELPFUL, fixed, RunContext()) is fixed
 

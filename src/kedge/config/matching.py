@@ -20,9 +20,11 @@ class ProfileConfig(Stage):
         default=(),
         description="fields of other names, or of a stated kind: left~right:kind, e.g. handle~screen_name:handle",
     )
-    weight: Literal["auto"] | Annotated[float, Field(ge=0, le=10)] = Field(
-        default="auto",
-        description="what profiles count beside structure: 1 as estimated, 0 nothing; auto: what validation anchors "
+    weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=10,
+        description="what profiles count beside structure: 1 as estimated, 0 nothing; not set: what validation anchors "
         "prefer",
     )
 

@@ -211,7 +211,7 @@ def choose_profile_weight(problem: Problem, config: Config, context: RunContext)
     The weight with the largest likelihood of validation anchors, 0 among them; 1 where there are too few to ask. No
     further fold is tried once profiles help clearly, or do not; large networks try one.
     """
-    if problem.profiles is None or config.profiles.weight != "auto":
+    if problem.profiles is None or config.profiles.weight is not None:
         return config
     count = len(problem.anchors)
     if count < _FEWEST_HELD:

@@ -92,7 +92,7 @@ def pairs_of(matrix: csr_array) -> IntArray:
 def profile_prior(problem: Problem, config: Config) -> ProfilePrior | None:
     """What the profiles of a problem say, by the weights of its anchors; None without profiles, or where they count
     nothing. A weight that is still to be chosen is 1."""
-    scale = 1.0 if config.profiles.weight == "auto" else config.profiles.weight
+    scale = 1.0 if config.profiles.weight is None else config.profiles.weight
     compared = None if problem.profiles is None or scale == 0 else compare(*problem.profiles, config.profiles)
     if compared is None:
         return None
