@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -106,6 +107,19 @@ def test_other_objects_and_other_names_are_refused() -> None:
     nested = pa.table({"id": ["a"], "x": [{"y": 1}]})
     with pytest.raises(KedgeError, match="column 'x' holds struct"):
         read_profiles(nested, NETWORK)
+
+
+def test_bytes_and_mixed_values_are_refused_without_showing_them() -> None:
+    ends, text = (pa.py_buffer(content) for content in (np.array([0, 2], np.int32), b"\xff\xfe"))
+    hostile = pa.Array.from_buffers(pa.string(), 1, [None, ends, text])
+    for column in (pa.array([b"\xff\xfe"]), hostile):
+        with pytest.raises(KedgeError, match="column 'x' cannot be read as text; make it UTF-8 text"):
+            read_profiles(pa.table({"id": ["a"], "x": column}), NETWORK)
+    mixed = pd.DataFrame({"id": ["a", "b"], "x": [SECRET, 3]})
+    with pytest.raises(KedgeError) as caught:
+        read_profiles(mixed, NETWORK)
+    assert "values of several types" in str(caught.value)
+    assert SECRET not in str(caught.value)
 
 
 def test_nothing_is_known_of_a_forgotten_account(tmp_path: Path) -> None:

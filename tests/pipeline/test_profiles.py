@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from command import kedge, kedge_code, match_words, plant
 
@@ -34,6 +35,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+def _rows(path: Path) -> list[dict[str, str]]:
+    pairs = read_pairs(path)
+    return [{"left": u, "right": v} for u, v in zip(pairs.first.to_pylist(), pairs.second.to_pylist(), strict=True)]
+
+
 def _profiles(pair: Path) -> list[object]:
     return ["--left-profiles", pair / "left.profiles.csv", "--right-profiles", pair / "right.profiles.csv"]
 
@@ -43,11 +49,11 @@ def _summary(pair: Path, out: Path, *more: object) -> dict[str, Any]:
     return found
 
 
-FIELDS = ("--set", 'profiles.fields=["city"]')
+FIELDS = ("--set", 'profiles.fields=["city"]', "--method", "evidence")
 
 
 def test_profiles_improve_a_match_and_no_value_is_in_the_run(pair: Path, tmp_path: Path) -> None:
-    alone = _summary(pair, tmp_path / "alone")
+    alone = _summary(pair, tmp_path / "alone", "--method", "evidence")
     both = _summary(pair, tmp_path / "both", *_profiles(pair), *FIELDS)
     assert both["metrics"]["mrr"] > alone["metrics"]["mrr"] + 0.02
     for file in (tmp_path / "both").rglob("*"):
@@ -58,10 +64,27 @@ def test_profiles_improve_a_match_and_no_value_is_in_the_run(pair: Path, tmp_pat
     assert refused.exit_code == 2, "without profiles it is another run"
 
 
-def test_evidence_reads_profiles_and_other_methods_state_that_they_do_not(pair: Path, tmp_path: Path) -> None:
-    found = _summary(pair, tmp_path / "e", *_profiles(pair), *FIELDS, "--method", "evidence")
-    plain = _summary(pair, tmp_path / "p", "--method", "evidence")
-    assert found["metrics"]["mrr"] > plain["metrics"]["mrr"]
+def test_the_default_method_reads_profiles_from_either_side(pair: Path) -> None:
+    sources = [[pair / f"{side}.{kind}" for side in ("left", "right")] for kind in ("tsv", "profiles.csv")]
+    given = [(anchor["left"], anchor["right"]) for anchor in _rows(pair / "train.tsv")]
+    found = []
+    for turn in (1, -1):
+        networks, profiles = sources[0][::turn], sources[1][::turn]
+        table = package.match(
+            *networks,
+            [known[::turn] for known in given],
+            left_profiles=profiles[0],
+            right_profiles=profiles[1],
+            settings={"profiles.fields": ["city"]},
+        ).table()
+        names = ("left", "right")[::turn]
+        matched = table.filter(pc.equal(table["decision"], "match"))
+        found.append({(row[names[0]], row[names[1]]) for row in matched.to_pylist()})
+    assert found[0] == found[1], "which network is called left has no effect"
+    assert len(found[0]) > 20
+
+
+def test_other_methods_state_that_they_do_not_read_profiles(pair: Path, tmp_path: Path) -> None:
     result = kedge(*match_words(pair, tmp_path / "c", *_profiles(pair), "--method", "common-neighbours"))
     assert "the method common-neighbours does not read profiles; kedge and evidence do" in result.stderr
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array, random_array
 from kedge.config import ProfileConfig
 from kedge.context.extras import EXTRAS
 from kedge.errors import KedgeError
-from kedge.profiles import Weighed, choose_fields, compare, weigh
+from kedge.profiles import KINDS, Weighed, choose_fields, compare, weigh
 from kedge.profiles.search import best_products
 from kedge.types import Network, Problem, Profiles, is_among
 
@@ -124,6 +125,19 @@ def test_weights_learn_from_the_anchors_of_the_problem_alone() -> None:
     other = _weighed(problem, "city")
     assert np.array_equal(found.listed, same.listed)
     assert not np.array_equal(found.listed, other.listed)
+
+
+def test_a_kind_that_does_not_fit_is_one_line() -> None:
+    tags = Profiles(pa.table({"tags": [["a"], ["b"]]}))
+    with pytest.raises(KedgeError) as caught:
+        compare(tags, tags, ProfileConfig(compare=("tags:number",)))
+    assert str(caught.value).startswith("the field 'tags' cannot be compared as number; state another kind")
+
+
+def test_moments_with_a_zone_are_days() -> None:
+    moment = pa.array([datetime(2019, 3, 4, 23, tzinfo=UTC)], pa.timestamp("us", "UTC"))
+    left, right = KINDS["date"].prepare(moment, pa.array(["2019-03-04"]))
+    assert left.codes[0] == right.codes[0]
 
 
 def test_a_missing_library_is_one_line_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:

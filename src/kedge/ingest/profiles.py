@@ -73,7 +73,10 @@ def read_profiles(
 
 def _as_table(source: Any) -> pa.Table:
     if isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
-        return source if isinstance(source, pa.Table) else pa.table(source)
+        try:
+            return source if isinstance(source, pa.Table) else pa.table(source)
+        except (pa.ArrowException, TypeError):  # the message may have a value in it
+            raise KedgeError("a frame with values of several types in a column", remedy="make them text") from None
     raise KedgeError(
         f"profiles cannot be read from {type(source).__name__}", remedy="give a path or a frame with a column of ids"
     )
@@ -186,6 +189,14 @@ def _cleaned(table: pa.Table, ids: str, file: str | None) -> pa.Table:
 
 
 def _values(column: pa.ChunkedArray, name: str, file: str | None) -> pa.ChunkedArray:
+    try:
+        return _plain(column, name, file)
+    except pa.ArrowException:
+        raise KedgeError(f"column {name!r} cannot be read as text", file=file, remedy="make it UTF-8 text") from None
+
+
+def _plain(column: pa.ChunkedArray, name: str, file: str | None) -> pa.ChunkedArray:
+    """The column without dictionaries, bytes or spaces around text; what stands for no value is null."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pa.types.is_struct(column.type) or pa.types.is_map(column.type):
@@ -193,7 +204,9 @@ def _values(column: pa.ChunkedArray, name: str, file: str | None) -> pa.ChunkedA
     if pa.types.is_boolean(column.type) or pa.types.is_string_view(column.type) or pa.types.is_binary(column.type):
         column = column.cast(pa.large_string())
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        text = pc.utf8_trim_whitespace(column.cast(pa.large_string()))
+        column = column.cast(pa.large_string())
+        column.validate(full=True)  # a column of text may hold bytes that are none
+        text = pc.utf8_trim_whitespace(column)
         column = pc.if_else(pc.is_in(text, value_set=pa.array(_MISSING, pa.large_string())), None, text)
     return column
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from kedge.config import ProfileConfig
 from kedge.errors import KedgeError, did_you_mean
 from kedge.profiles.kinds import find_kind, recognise
@@ -26,6 +28,11 @@ class Field:
             return self.kind.prepare(left.column(self.left), right.column(self.right))
         except KedgeError as error:
             raise KedgeError(f"the field {self.name!r}: {error}") from None
+        except pa.ArrowException:  # its message may have a value in it
+            raise KedgeError(
+                f"the field {self.name!r} cannot be compared as {self.kind.name}",
+                remedy=f'state another kind, e.g. --compare "{self.left}~{self.right}:category"',
+            ) from None
 
 
 def parse_comparison(text: str) -> tuple[str, str, str]:
