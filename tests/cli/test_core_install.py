@@ -110,7 +110,7 @@ def test_the_core_runs_the_main_job_and_names_what_it_lacks(bare: Path, tmp_path
         ("reproduce", "sparsity", "--quick", "-o", tmp_path / "r"): "mgcn",
         ("review", out): "review",
         ("export", out, "-o", tmp_path / "m.xlsx"): "xlsx",
-        ("match", *networks, *profiles, "-o", tmp_path / "m"): "profiles",
+        ("match", *networks, *profiles, "-o", tmp_path / "m", "-q"): "profiles",
     }
     explained, *failed = several(("explain", out, best["left"], best["right"]), *refused)
     assert explained[0] == 0

@@ -98,7 +98,7 @@ def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.Monke
         data = with_data(known.beyond, -known.beyond.data)
         return ProfilePrior(data, -known.left, known.right, lambda pairs: -known.exact(pairs))
 
-    monkeypatch.setattr("kedge.evidence.pairing.profile_prior", reversed_prior)
+    monkeypatch.setattr("kedge.evidence.profile_weight.profile_prior", reversed_prior)
     weight, (note,) = _chosen(HELPFUL)
     assert weight == 0
     assert note.startswith("profiles count nothing beside structure")
@@ -108,6 +108,13 @@ def test_what_is_stated_is_not_chosen() -> None:
     assert choose_profile_weight(STRUCTURE, Config(), RunContext()).profiles.weight is None
     fixed = Config(profiles=ProfileConfig(weight=0.7))
     assert choose_profile_weight(HELPFUL, fixed, RunContext()) is fixed
+
+
+def test_profiles_without_a_common_field_are_structure_alone() -> None:
+    sides = [Profiles(pa.table({name: ["x"] * 300})) for name in ("one", "other")]
+    apart = replace(STRUCTURE, profiles=(sides[0], sides[1]))
+    assert _chosen(apart) == (0.0, [])
+    assert profile_prior(apart, Config()) is None
 
 
 def test_a_field_without_meaning_costs_nothing() -> None:

@@ -4,7 +4,6 @@ from kedge.evidence.forms import FORMS
 from kedge.evidence.model import Evidence, Term, recall, terms
 from kedge.evidence.pairing import (
     choose_form,
-    choose_profile_weight,
     choose_settings,
     refine,
     refinements_at_most,
@@ -12,4 +11,5 @@ from kedge.evidence.pairing import (
     with_vectors,
 )
 from kedge.evidence.profile_prior import ProfilePrior, profile_prior
+from kedge.evidence.profile_weight import choose_profile_weight
 from kedge.evidence.ranking import COLUMNS, mix, rank_candidates

@@ -27,9 +27,10 @@ from kedge.embedding.sketch import vectors_of
 from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
 from kedge.evidence.profile_prior import ProfilePrior, profile_prior
+from kedge.evidence.profile_weight import choose_profile_weight
 from kedge.evidence.propagate import propagate
 from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, weighed_scores
-from kedge.linalg import VectorAlignment, entries_at, gains, reciprocal_ranks, row_index
+from kedge.linalg import VectorAlignment, gains, reciprocal_ranks, row_index
 from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_by, project_folds
 from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
@@ -44,9 +45,6 @@ _LEAST_EDGES = 30  # edges among the anchors of either network that such a share
 _FOLDS = 3  # thirds are large enough to judge by, and leave enough; unmeasured
 _CLEARLY = 2.0  # standard errors of a gain (docs/decisions/0021)
 _WORTH = 0.01  # in mean reciprocal rank: less is not worth another search, however sure (docs/decisions/0021)
-_PROFILE_WEIGHTS = (1.0, 0.5, 0.0)  # that validation anchors choose from; the last is structure alone
-_FEW_HELD = 20  # validation anchors below which no trial ends early; unmeasured
-_FEWEST_HELD = 6  # anchors below which profiles count as estimated; unmeasured
 _HELD = 600  # more at once leave trials with many fewer anchors than the run (docs/decisions/0022)
 
 
@@ -203,47 +201,6 @@ def choose_form(problem: Problem, config: Config) -> Config:
         return config
     form = choose(problem, config.evidence, config.seed, partial(profile_prior, config=config))
     return config.model_copy(update={"evidence": config.evidence.model_copy(update={"form": form})})
-
-
-def choose_profile_weight(problem: Problem, config: Config, context: RunContext) -> Config:
-    """The configuration with what profiles count beside structure, by validation anchors if that is left open.
-
-    The weight with the largest likelihood of validation anchors, 0 among them; 1 where there are too few to ask. No
-    further fold is tried once profiles help clearly, or do not; large networks try one.
-    """
-    if problem.profiles is None or config.profiles.weight is not None:
-        return config
-    count = len(problem.anchors)
-    if count < _FEWEST_HELD:
-        return _with_profile_weight(config, 1.0)
-    weights = [_with_profile_weight(config, weight) for weight in _PROFILE_WEIGHTS]
-    large = problem.left.n + problem.right.n > _SMALL
-    likelihood: FloatArray = np.zeros((len(weights), 0))
-    for trial, held in problem.folds(_FOLDS, config.seed, _FOLDS * _HELD):
-        found = [FORMS[one.evidence.form](trial, one.evidence, profiles=profile_prior(trial, one)) for one in weights]
-        likelihood = np.hstack([likelihood, [_log_likelihood(evidence, held) for evidence in found]])
-        best = likelihood[likelihood.mean(axis=1).argmax()]
-        clear = [gains(best, other, _CLEARLY) for other in (likelihood[-1], likelihood[0])]
-        if large or (likelihood.shape[1] >= _FEW_HELD and any(clear)):
-            break
-    means = likelihood.mean(axis=1)
-    best = int(means.argmax())
-    with_profiles = "profiles count nothing beside structure" if _PROFILE_WEIGHTS[best] == 0 else "profiles count"
-    context.progress.note(
-        f"{with_profiles}: validation anchors have a log-likelihood of {means[-1]:.2f} by structure alone, of "
-        f"{means[:-1].max():.2f} with profiles (weight {_PROFILE_WEIGHTS[best]:g})"
-    )
-    return weights[best]
-
-
-def _with_profile_weight(config: Config, weight: float) -> Config:
-    return config.model_copy(update={"profiles": config.profiles.model_copy(update={"weight": weight})})
-
-
-def _log_likelihood(evidence: Evidence, held: IntArray) -> FloatArray:
-    """The log of the belief in each held anchor, [m]; that of a random guess at least."""
-    least = 1 / max(evidence.beliefs.shape)
-    return np.log(np.maximum(entries_at(evidence.beliefs, held), least))
 
 
 def _few_common_edges(problem: Problem) -> bool:
