@@ -77,7 +77,7 @@ $(UV): .ci/tools.txt
 # The versions installed now, all that they need included, become those that every install takes. The files in locks/
 # have the hashes of every file of these versions as well, for `pip install --require-hashes`; only torch is missing there: its
 # CPU build has another hash in each place that has it.
-EXTRAS := --extra plots --extra review --extra cluster --extra xlsx
+EXTRAS := --extra plots --extra review --extra cluster --extra xlsx --extra profiles
 HASHES := $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate -c constraints.txt
 lock: $(STAMP) $(UV)
 	$(BIN)/python .ci/lock.py > $(VENV)/constraints.txt

@@ -29,6 +29,8 @@ def match(
     preset: str = "default",
     left_hypergraph: Any = None,
     right_hypergraph: Any = None,
+    left_profiles: Any = None,
+    right_profiles: Any = None,
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -39,12 +41,15 @@ def match(
     anchors: known (left id, right id) pairs: a path, a frame, a dict or a list.
     left_hypergraph, right_hypergraph: hyperedges of one's own in place of the built ones, as for `embed`, for methods
     that look at any; a matrix has one row for each account in the order in which the network first names them.
+    left_profiles, right_profiles: what else is known of the accounts: a path or a frame with a column of ids and any
+    other columns.
     settings: by their names in `kedge config`, e.g. `{"method": "evidence"}`, or for the columns
     of files and frames `{"read.columns": "caller,callee"}`.
 
     `.notes` of the result has what `kedge match` prints to stderr. Anchors that do not fit are a warning, and no match.
     """
-    inputs = Inputs(left, right, anchors, hypergraphs=(left_hypergraph, right_hypergraph))
+    hypergraphs, profiles = (left_hypergraph, right_hypergraph), (left_profiles, right_profiles)
+    inputs = Inputs(left, right, anchors, hypergraphs=hypergraphs, profiles=profiles)
     return _solve(inputs, preset, seed, settings, progress).matches
 
 
@@ -112,9 +117,15 @@ class Linker:
             setattr(self, name, value)
         return self
 
-    def fit(self, networks: tuple[Any, Any], anchors: Any, hypergraphs: tuple[Any, Any] = (None, None)) -> Linker:
-        """Match the two networks; `hypergraphs` are hyperedges of the user's own for each, as for `match`."""
-        inputs = Inputs(*networks, anchors, hypergraphs=hypergraphs)
+    def fit(
+        self,
+        networks: tuple[Any, Any],
+        anchors: Any,
+        hypergraphs: tuple[Any, Any] = (None, None),
+        profiles: tuple[Any, Any] = (None, None),
+    ) -> Linker:
+        """Match the two networks; hyperedges and profiles of each as for `match`."""
+        inputs = Inputs(*networks, anchors, hypergraphs=hypergraphs, profiles=profiles)
         outcome = _solve(inputs, self.preset, self.seed, self.settings)
         self.matches_ = outcome.matches
         self.problem_ = outcome.problem

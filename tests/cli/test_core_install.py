@@ -87,8 +87,9 @@ def test_the_core_runs_the_main_job_and_names_what_it_lacks(bare: Path, tmp_path
     assert not {*lacking, "sympy"} & set(installed)
     run(bare / "kedge", "demo", "-o", out, "-q")
     networks = (data / "left.tsv", data / "right.tsv", "--anchors", data / "train.tsv")
+    profiles = [f"--{side}-profiles={data / side}.profiles.csv" for side in ("left", "right")]
     done = several(
-        ("synth", "-o", data, "--nodes", 100, "-q"),
+        ("synth", "-o", data, "--nodes", 100, "--profiles", "easy", "-q"),
         ("check", *networks, "-q"),
         ("match", *networks, "-o", small, "-q"),
         ("export", out, "-o", rows),
@@ -109,6 +110,7 @@ def test_the_core_runs_the_main_job_and_names_what_it_lacks(bare: Path, tmp_path
         ("reproduce", "sparsity", "--quick", "-o", tmp_path / "r"): "mgcn",
         ("review", out): "review",
         ("export", out, "-o", tmp_path / "m.xlsx"): "xlsx",
+        ("match", *networks, *profiles, "-o", tmp_path / "m", "-q"): "profiles",
     }
     explained, *failed = several(("explain", out, best["left"], best["right"]), *refused)
     assert explained[0] == 0

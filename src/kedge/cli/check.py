@@ -23,6 +23,9 @@ def check(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    left_profiles: options.LeftProfiles = None,
+    right_profiles: options.RightProfiles = None,
+    compare: options.Compare = None,
     suspects: Annotated[
         bool, typer.Option("--suspects", help="List the anchors that the rest of the evidence contradicts; takes CPU.")
     ] = False,
@@ -39,7 +42,7 @@ def check(
     quiet: options.Quiet = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
-    """Show facts, warnings and a cost estimate for two networks and their anchors.
+    """Show facts, warnings and a cost estimate for two networks, their anchors and their profiles.
 
     With --suspects, list the anchors that seem wrong: those that `kedge match` with the same settings would not use.
     """
@@ -50,12 +53,13 @@ def check(
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import read_network, read_pairs, resolve_pairs
-    from kedge.pipeline import count_refinements
+    from kedge.pipeline import check_profiles, count_refinements
     from kedge.store import refuse_overwrite
 
     if out is not None:
         refuse_overwrite(out, force)
     given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given |= options.profile_settings(compare)
     config = resolve(preset, file, assignments or (), given)
     reading = config.read
     with Reporter(quiet).open() as reporter:
@@ -69,11 +73,13 @@ def check(
             known = (resolved.pairs, resolved.report)
         found = 0 if known is None else known[1].found
         refinements = count_refinements(left_side[0], right_side[0], found, config)
-        report = examine(left_side, right_side, known, refinements)
+        facts = examine(left_side, right_side, known, refinements).as_dict()
+        if left_profiles is not None or right_profiles is not None:
+            networks, pairs = (left_side[0], right_side[0]), None if known is None else known[0]
+            facts |= check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
         found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
     if out is not None and found_wrong is not None:
         _write(found_wrong["table"], out, raw)
-    facts = report.as_dict()
     if found_wrong is not None:
         facts["suspects"] = {**found_wrong, "table": found_wrong["table"].to_pylist()}
     if json:
@@ -176,8 +182,32 @@ def _print_check(report: dict[str, Any]) -> None:
                 ("edge overlap (both / either)", overlap),
             ],
         )
+    if report.get("fields"):
+        _print_fields(report["fields"])
     cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
     unknown = "; embeddings add to that, depending on the anchors" if report["anchors"] is None else ""
     print(f"`kedge match` will take roughly {cost}{unknown}.")
-    for warning in report["warnings"]:
+    for warning in (*report["warnings"], *report.get("profile_notes", ())):
         print(f"Note: {warning}.")
+
+
+def _print_fields(fields: list[dict[str, Any]]) -> None:
+    def share(value: float | None) -> str:
+        return "unknown" if value is None else f"{value:.1%}"
+
+    print_table(
+        "Profiles",
+        ("field", "kind", "filled left", "filled right", "distinct", "agreement on anchors", "by chance"),
+        [
+            (
+                f["name"] if f["name"] == f["right"] else f"{f['name']} ~ {f['right']}",
+                f["kind"],
+                share(f["filled_left"]),
+                share(f["filled_right"]),
+                f"{f['distinct']:,}",
+                share(f["agreement"]),
+                share(f["chance"]),
+            )
+            for f in fields
+        ],
+    )

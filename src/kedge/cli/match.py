@@ -29,6 +29,9 @@ def match(
     anchor_columns: options.AnchorColumns = None,
     left_hypergraph: LeftHypergraph = None,
     right_hypergraph: RightHypergraph = None,
+    left_profiles: options.LeftProfiles = None,
+    right_profiles: options.RightProfiles = None,
+    compare: options.Compare = None,
     method: Annotated[
         str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
     ] = None,
@@ -61,9 +64,10 @@ def match(
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
     given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given |= options.profile_settings(compare)
     given |= {} if counterparts is None else {"decide.counterparts": options.readable_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
-    inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph))
+    inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph), (left_profiles, right_profiles))
     with Reporter(quiet).open() as reporter:
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)

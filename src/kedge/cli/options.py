@@ -68,6 +68,15 @@ AnchorColumns = Annotated[
     str | None,
     typer.Option("--anchor-columns", metavar="LEFT,RIGHT", help=f"The columns of anchors and test pairs, {_COLUMNS}."),
 ]
+_KNOWN: Final = "What else is known of the {} accounts: CSV, TSV or Parquet with ids and any other columns."
+LeftProfiles = Annotated[Path | None, typer.Option("--left-profiles", metavar="FILE", help=_KNOWN.format("left"))]
+RightProfiles = Annotated[Path | None, typer.Option("--right-profiles", metavar="FILE", help=_KNOWN.format("right"))]
+Compare = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--compare", metavar="LEFT~RIGHT:KIND", help="Two columns of profiles, repeatable: handle~screen_name:handle."
+    ),
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="One setting, repeatable; see `kedge config`.")
 ]
@@ -100,6 +109,11 @@ def engine_settings(
         "engine.max_memory_mb": None if max_memory is None else _megabytes("--max-memory", max_memory),
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def profile_settings(compare: list[str] | None) -> dict[str, Any]:
+    """The comparisons of profiles as settings."""
+    return {"profiles.compare": tuple(compare)} if compare else {}
 
 
 def readable_share(counterparts: str) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kedge.synth import Planted
 
 _TABLES: Final = ("left", "right", "anchors", "train", "test")
+_PROFILES: Final = ("left.profiles", "right.profiles")
 _FIGURES: Final = "synth.json"
 
 
@@ -43,6 +44,12 @@ def synth(
     train: Annotated[
         float, typer.Option(help="The share of anchors that goes to train.tsv; the rest to test.tsv.")
     ] = 0.2,
+    profiles: Annotated[
+        str | None,
+        typer.Option(
+            metavar="easy|medium|hard", help="Planted: profiles too, with as much noise: names, handles, cities, bios."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same files.")] = 0,
     format: Annotated[str, typer.Option(help="tsv or parquet.")] = "tsv",
     force: Force = False,
@@ -52,7 +59,8 @@ def synth(
 ) -> None:
     """Make a pair of networks whose truth is known: the paper's sub-networks, or a planted social pair.
 
-    Writes left, right, anchors, train and test (tsv or parquet) and synth.json with the realised figures.
+    Writes left, right, anchors, train and test (tsv or parquet) and synth.json with the realised figures; --profiles
+    adds left.profiles and right.profiles (csv or parquet).
     """
     if format not in ("tsv", "parquet"):
         raise KedgeError(f"no format {format!r}", remedy="choose tsv or parquet")
@@ -61,9 +69,11 @@ def synth(
     if out.is_dir() and any(out.iterdir()) and not force:
         raise KedgeError("is not empty", file=out, remedy="choose another directory, or overwrite with --force")
     from kedge.store import refuse_directory
-    from kedge.synth import planted, subnetworks
+    from kedge.synth import DIFFICULTIES, planted, subnetworks
 
-    refuse_directory(out, [f"{name}.{format}" for name in _TABLES] + [_FIGURES])
+    if profiles is not None and profiles not in DIFFICULTIES:
+        raise KedgeError(f"no difficulty {profiles!r}", remedy=f"choose one of: {', '.join(DIFFICULTIES)}")
+    refuse_directory(out, [*(f"{name}.{format}" for name in _TABLES), *map(_table_of(format), _PROFILES), _FIGURES])
     with Reporter(quiet).open() as reporter:
         if network is not None:
             from kedge.config import resolve
@@ -90,7 +100,7 @@ def synth(
         for note in made.notes:
             reporter.note(note)
         reporter.stage("writing")
-        write_pair(made, out, train, seed, format)
+        write_pair(made, out, train, seed, format, profiles)
     summary = {"directory": str(out), "notes": list(made.notes), "realised": dict(made.realised)}
     if json:
         print_json(summary)
@@ -102,10 +112,15 @@ def synth(
         print_table(f"Planted in {out}", ("", ""), rows)
 
 
-def write_pair(made: Planted, out: Path, train: float, seed: int, format: str) -> None:
-    """Write a planted pair into a directory: left, right, anchors, train, test and synth.json."""
+def _table_of(format: str) -> Callable[[str], str]:
+    """The file of a table with names of columns: what is tsv elsewhere is csv."""
+    return lambda name: f"{name}.{'csv' if format == 'tsv' else format}"
+
+
+def write_pair(made: Planted, out: Path, train: float, seed: int, format: str, profiles: str | None = None) -> None:
+    """Write a planted pair into a directory: left, right, anchors, train, test, perhaps profiles, and synth.json."""
     from kedge.store import dump_json, translate_disk_errors, write_atomically
-    from kedge.synth import anchor_table, edge_table, split
+    from kedge.synth import anchor_table, edge_table, plant_profiles, split
 
     train_pairs, test_pairs = split(made.anchors, train, seed)
     # Made one at a time, just before writing: at full size each is half a gigabyte.
@@ -120,8 +135,12 @@ def write_pair(made: Planted, out: Path, train: float, seed: int, format: str) -
         out.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, make in zip(_TABLES, tables, strict=True):
         write_atomically(out / f"{name}.{format}", partial(_dump, make(), format))
+    known = () if profiles is None else plant_profiles(made, profiles, seed)
+    for name, table in zip(_PROFILES, known, strict=False):
+        write_atomically(out / _table_of(format)(name), partial(_dump, table, "csv" if format == "tsv" else format))
     # Last: if it exists, the others are complete.
-    figures = {"seed": seed, "notes": list(made.notes), "realised": dict(made.realised)}
+    stated = {} if profiles is None else {"profiles": profiles}
+    figures = {"seed": seed, **stated, "notes": list(made.notes), "realised": dict(made.realised)}
     write_atomically(out / _FIGURES, lambda file: file.write(dump_json(figures).encode()))
 
 
@@ -133,5 +152,8 @@ def _dump(table: Any, format: str, file: BinaryIO) -> None:
     else:
         import pyarrow.csv as arrow_csv
 
-        options = arrow_csv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+        named = format == "csv"
+        options = arrow_csv.WriteOptions(
+            include_header=named, delimiter="," if named else "\t", quoting_style="needed" if named else "none"
+        )
         arrow_csv.write_csv(table, file, options)

@@ -4,7 +4,14 @@ A field's description is its documentation: `kedge config` prints it.
 """
 
 from kedge.config.config import PRESETS, Config
-from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig, share_range
+from kedge.config.matching import (
+    BaselineConfig,
+    DecideConfig,
+    EvidenceConfig,
+    PairingConfig,
+    ProfileConfig,
+    share_range,
+)
 from kedge.config.networks import (
     ENGINES,
     HYPERGRAPHS,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig
+from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig, ProfileConfig
 from kedge.config.networks import EngineConfig, HypergraphConfig, MgcnConfig, PartitionConfig, ReadConfig, Stage
 
 
@@ -32,6 +32,7 @@ class Config(Stage):
     pairing: PairingConfig = Field(
         default_factory=PairingConfig, description="how two vectors become a pair's log-odds"
     )
+    profiles: ProfileConfig = Field(default_factory=ProfileConfig, description="how profiles are compared")
 
     def identity(self) -> dict[str, Any]:
         """What decides the result: all but where the work is done, and in how much memory."""

@@ -9,6 +9,26 @@ from pydantic import Field, field_validator, model_validator
 from kedge.config.networks import Stage
 
 
+class ProfileConfig(Stage):
+    """How the profiles of accounts are read and compared."""
+
+    ids: str = Field(default="", description="name of the column of ids in both files; empty: the first column")
+    fields: tuple[str, ...] = Field(
+        default=(), description="the fields that are compared, by their left names; none: all that both sides have"
+    )
+    compare: tuple[str, ...] = Field(
+        default=(),
+        description="fields of other names, or of a stated kind: left~right:kind, e.g. handle~screen_name:handle",
+    )
+    weight: float | None = Field(
+        default=None,
+        ge=0,
+        le=10,
+        description="what profiles count beside structure: 1 as estimated, 0 nothing; not set: what validation anchors "
+        "prefer",
+    )
+
+
 class PairingConfig(Stage):
     """How vectors of the two networks become candidates, their order, and a prior of evidence."""
 

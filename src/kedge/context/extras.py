@@ -14,6 +14,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "review": ("starlette", "uvicorn"),
     "cluster": ("distributed",),
     "xlsx": ("xlsxwriter",),
+    "profiles": ("rapidfuzz",),
 }
 
 

@@ -10,5 +10,7 @@ from kedge.evidence.pairing import (
     signals_of_candidates,
     with_vectors,
 )
+from kedge.evidence.profile_prior import ProfilePrior, profile_prior
+from kedge.evidence.profile_weight import choose_profile_weight
 from kedge.evidence.ranking import COLUMNS, mix, rank_candidates
 from kedge.evidence.terms import Term, terms

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -25,6 +26,8 @@ from kedge.context import Progress, RunContext
 from kedge.embedding.sketch import vectors_of
 from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
+from kedge.evidence.profile_prior import ProfilePrior, profile_prior
+from kedge.evidence.profile_weight import choose_profile_weight
 from kedge.evidence.propagate import propagate
 from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, weighed_scores
 from kedge.linalg import VectorAlignment, gains, reciprocal_ranks, row_index
@@ -103,8 +106,14 @@ def prior_of(near: Near, shape: tuple[int, int]) -> csr_array:
     return csr_array((near.log_ratio[kept], tuple(near.pairs[kept].T)), shape=shape)
 
 
-def refine(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Evidence:
-    """Evidence again, with a prior from what it was certain of.
+def refine(
+    problem: Problem,
+    evidence: Evidence,
+    config: Config,
+    context: RunContext,
+    profiles: ProfilePrior | None = None,
+) -> Evidence:
+    """Evidence again, with a prior from what it was certain of beside that of the profiles.
 
     Matches that the prior makes certain align the spaces better than the anchors alone did, so it is made again as long
     as there are many more of them.
@@ -117,7 +126,7 @@ def refine(problem: Problem, evidence: Evidence, config: Config, context: RunCon
         prior = prior_of(near, evidence.beliefs.shape)
         if prior.nnz == 0:
             break
-        evidence = replace(spread(problem, config.evidence, prior), vectors=near.vectors)
+        evidence = replace(spread(problem, config.evidence, prior, profiles), vectors=near.vectors)
         certain = len(certain_pairs(problem, evidence, config.pairing.certain))
         if certain < _GROWTH * before:
             break
@@ -125,18 +134,24 @@ def refine(problem: Problem, evidence: Evidence, config: Config, context: RunCon
 
 
 def signals_of_candidates(
-    problem: Problem, evidence: Evidence, config: Config, context: RunContext
+    problem: Problem,
+    evidence: Evidence,
+    config: Config,
+    context: RunContext,
+    profiles: ProfilePrior | None = None,
 ) -> tuple[Near, FloatArray]:
     """The pairs that a mixture orders, and the signals of each, [m, 6]."""
     near = near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
     # The evidence of the anchors alone is that of a single round.
-    anchors_alone = propagate(problem, config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1}))
+    single = config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1})
+    anchors_alone = propagate(problem, single, profiles=profiles)
     return near, known_of(near.pairs, near.log_ratio, evidence, anchors_alone)
 
 
 def choose_settings(problem: Problem, config: Config, context: RunContext) -> Config:
     """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
-    config = with_vectors(problem, choose_form(problem, config))
+    config = choose_profile_weight(problem, choose_form(problem, config), context)
+    config = with_vectors(problem, config)
     if config.pairing.use != "auto":
         return config
     plain, count = with_pairing(config, use="no"), len(problem.anchors)
@@ -184,7 +199,7 @@ def choose_form(problem: Problem, config: Config) -> Config:
     """The configuration with the form of the evidence chosen, by validation anchors if the settings leave it open."""
     if config.evidence.form != "auto":
         return config
-    form = choose(problem, config.evidence, config.seed)
+    form = choose(problem, config.evidence, config.seed, partial(profile_prior, config=config))
     return config.model_copy(update={"evidence": config.evidence.model_copy(update={"form": form})})
 
 
@@ -219,9 +234,10 @@ def _with_mixture(problem: Problem, together: Config, context: RunContext) -> Co
 
 def _try(trial: Problem, held: IntArray, config: Config, context: RunContext) -> tuple[Choices, FloatArray]:
     """What a mixture orders in a problem without the held anchors, and 1 / rank of each of them by evidence alone."""
-    evidence = FORMS[config.evidence.form](trial, config.evidence)
-    evidence = refine(trial, evidence, config, context)
-    near, known = signals_of_candidates(trial, evidence, config, context)
+    profiles = profile_prior(trial, config)
+    evidence = FORMS[config.evidence.form](trial, config.evidence, profiles=profiles)
+    evidence = refine(trial, evidence, config, context, profiles)
+    near, known = signals_of_candidates(trial, evidence, config, context, profiles)
     return Choices(near.pairs, known, held), reciprocal_ranks(ranking_scores(evidence), held)
 
 

@@ -36,6 +36,7 @@ from scipy.sparse import csr_array
 from kedge.config import EvidenceConfig
 from kedge.evidence.kernels import grouped_softmax
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
+from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.round import Model, one_round
 from kedge.linalg import nearby_order, renumber, reorder, row_index, with_data, without_entries
 from kedge.linalg.assign import How, assign
@@ -136,18 +137,22 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
     return csr_array((P.data[kept], (rows[kept], P.indices[kept])), shape=P.shape)
 
 
-def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None = None) -> Evidence:
+def propagate(
+    problem: Problem, config: EvidenceConfig, prior: csr_array | None = None, profiles: ProfilePrior | None = None
+) -> Evidence:
     """Repeat: send the evidence of the believed pairs to their neighbours, and renew the beliefs.
 
-    `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence. Networks
+    `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence, and so
+    are those that `profiles` have looked at. Networks
     that the cache does not hold are worked on in an order that spares it (`nearby_order`); only between equals, where
     numbers decide, does that change anything.
     """
     if problem.left.n + problem.right.n <= _CACHED:
-        return _propagate(problem, config, prior)
+        return _propagate(problem, config, prior, profiles)
     left, right = nearby_order(problem.left), nearby_order(problem.right)
     moved = None if prior is None else reorder(prior, left, right)[0]
-    made = _propagate(renumber(problem, left, right), config, moved)
+    there = None if profiles is None else profiles.renumbered(left, right)
+    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there)
     back = np.argsort(left), np.argsort(right)
     log_odds, entries = reorder(made.log_odds, *back)
     return replace(
@@ -157,17 +162,19 @@ def propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None 
         beliefs=with_data(log_odds, made.beliefs.data[entries]),
         assigned=made.assigned[entries],
         degree_prior=made.degree_prior.of_accounts(*back),
-        prior=prior,
+        prior=None if made.prior is None else reorder(made.prior, *back)[0],
     )
 
 
-def _propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None) -> Evidence:
+def _propagate(
+    problem: Problem, config: EvidenceConfig, prior: csr_array | None, profiles: ProfilePrior | None
+) -> Evidence:
     shape = (problem.left.n, problem.right.n)
     given = prior
     prior = csr_array(shape, dtype=np.float64) if prior is None else prior.astype(np.float64)
     s, t = edge_rates(problem)
     degree_prior = fit_degree_prior(problem)
-    model = Model((s, t), degree_prior, prior)
+    own = degree_prior if profiles is None else profiles.joined(degree_prior)
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
@@ -176,9 +183,13 @@ def _propagate(problem: Problem, config: EvidenceConfig, prior: csr_array | None
         before = P
         support = _affordable(problem, P, work)
         keep = config.keep if turn == len(rounds) else config.candidates
-        L = one_round(problem, support, model, keep)
+        others = prior if profiles is None else csr_array(prior + profiles.beyond)
+        L = one_round(problem, support, Model((s, t), own, others), keep)
+        if profiles is not None:
+            L, profiles = profiles.look_at(L)
         belief = two_sided(L, this.temperature)
         P = _damped(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
         trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
     beliefs = with_data(L, belief)
+    given = all_priors(L, given, profiles)
     return Evidence(L, support, beliefs, matched(L), degree_prior, s, t, len(rounds), tuple(trace), given)

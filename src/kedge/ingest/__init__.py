@@ -5,4 +5,5 @@ from kedge.ingest.answers import read_answers
 from kedge.ingest.build import EdgeReport
 from kedge.ingest.checks import FEWEST_EDGES, check, edges_among, estimate_cost, hub_warning, misfit_warning
 from kedge.ingest.formulas import guard_table, guard_text, write_delimited
+from kedge.ingest.profiles import ProfileReport, read_profiles
 from kedge.ingest.read import read_hypergraph, read_network, read_pairs

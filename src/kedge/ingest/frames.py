@@ -33,7 +33,7 @@ def read_parquet(file: UserFile, config: ReadConfig, weights_wanted: bool = True
         with pq.ParquetFile(source, page_checksum_verification=True) as plain:
             places = _choose(plain.schema_arrow.names, config, weights_wanted, str(file.path))
             chosen, width = _distinct(plain.schema_arrow, places, file), len(plain.schema_arrow)
-            _refuse_claims(plain.metadata, file)
+            refuse_claims(plain.metadata, file)
             rows = plain.metadata.num_rows
         # Text stays numbered until its length is known: one long id, repeated, is small in a file and not in memory.
         texts = [name for name in chosen[:2] if _is_text(plain.schema_arrow.field(name).type)]
@@ -81,7 +81,7 @@ def _distinct(schema: pa.Schema, places: Chosen, file: UserFile) -> list[str]:
     return chosen
 
 
-def _refuse_claims(metadata: Any, file: UserFile) -> None:
+def refuse_claims(metadata: Any, file: UserFile) -> None:
     """Refuse what the file itself states to be too large, before any of it is unpacked."""
     rows = metadata.num_rows
     # A few bytes can claim any number of rows: a true edge takes at least some bits.

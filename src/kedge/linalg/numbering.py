@@ -184,7 +184,10 @@ def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
         None if one is None else renumber_hypergraph(one, order)
         for one, order in zip(problem.hypergraphs, orders, strict=True)
     ]
-    return Problem(networks[0], networks[1], moved(problem.anchors), moved(problem.rejected), (own[0], own[1]))
+    known = problem.profiles and (problem.profiles[0].take(left), problem.profiles[1].take(right))
+    return Problem(
+        networks[0], networks[1], moved(problem.anchors), moved(problem.rejected), (own[0], own[1]), profiles=known
+    )
 
 
 def renumber_network(network: Network, order: IntArray) -> Network:

@@ -33,6 +33,7 @@ class Method:
     scores_every_pair: bool = False  # holds matrices of n_1 × n_2 cells, so refuses more than `baselines.dense_cells`
     explains: bool = False  # its alignment has `support`, so that `kedge explain` shows single neighbours
     reads_hypergraphs: bool = False  # makes use of hyperedges that the user gives
+    reads_profiles: bool = False  # makes use of what else is known of accounts
     chooses_settings: bool = False  # module.choose_settings: what the user left open, chosen once for a problem
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
@@ -114,12 +115,20 @@ _RECORDS: Final = (
         "",
         explains=True,
         reads_hypergraphs=True,
+        reads_profiles=True,
         chooses_settings=True,
         trains=True,
         recalls_vectors=True,
         refines=True,
     ),
-    Method("evidence", "evidence from matched neighbours, in rounds", "", explains=True, chooses_settings=True),
+    Method(
+        "evidence",
+        "evidence from matched neighbours, in rounds",
+        "",
+        explains=True,
+        reads_profiles=True,
+        chooses_settings=True,
+    ),
     _torch(
         "mgcn",
         "multi-level graph convolution on hypergraphs",

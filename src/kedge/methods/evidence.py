@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.evidence import FORMS, choose_form, rank_candidates
+from kedge.evidence import FORMS, choose_form, choose_profile_weight, profile_prior, rank_candidates
 from kedge.linalg import SparseAlignment
 from kedge.types import Problem
 
 
-def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
-    """Scores of the candidate pairs that evidence reaches, and of the anchors above them."""
-    form = choose_form(problem, config).evidence.form
-    return rank_candidates(problem, FORMS[form](problem, config.evidence))
+def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:
+    """Scores of the candidate pairs that evidence or profiles reach, and of the anchors above them."""
+    config = choose_settings(problem, config, context)
+    found = FORMS[config.evidence.form](problem, config.evidence, profiles=profile_prior(problem, config))
+    return rank_candidates(problem, found)
 
 
-def choose_settings(problem: Problem, config: Config, _context: RunContext) -> Config:
-    """The form of the evidence, the only thing that settings may leave open here."""
-    return choose_form(problem, config)
+def choose_settings(problem: Problem, config: Config, context: RunContext) -> Config:
+    """The form of the evidence, and how much profiles count beside structure."""
+    return choose_profile_weight(problem, choose_form(problem, config), context)

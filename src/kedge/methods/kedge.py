@@ -3,7 +3,7 @@
 Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). The vectors are sketches
 of the networks unless the settings ask for MGCN's (docs/decisions/0017); how much similarity counts as a prior is
 estimated (docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for
-its rank (docs/decisions/0020).
+its rank (docs/decisions/0020). Profiles are a prior too (evidence/profile_prior.py, docs/decisions/0042).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from kedge.evidence import (
     Evidence,
     choose_settings,
     mix,
+    profile_prior,
     rank_candidates,
     refine,
     refinements_at_most,
@@ -44,13 +45,14 @@ def find_evidence(problem: Problem, config: Config, context: RunContext) -> Evid
     Where the settings have a mixture, it orders the candidates.
     """
     config = choose_settings(problem, config, context)
-    evidence = FORMS[config.evidence.form](problem, config.evidence)
+    profiles = profile_prior(problem, config)
+    evidence = FORMS[config.evidence.form](problem, config.evidence, profiles=profiles)
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return evidence
     if config.pairing.refinements:
-        evidence = refine(problem, evidence, config, context)
+        evidence = refine(problem, evidence, config, context, profiles)
     if config.pairing.mixture:
-        near, signals = signals_of_candidates(problem, evidence, config, context)
+        near, signals = signals_of_candidates(problem, evidence, config, context, profiles)
         mixed = mix(near.pairs, signals, config.pairing.mixture, evidence.beliefs.shape)
         evidence = replace(evidence, mixed=mixed, vectors=near.vectors)
     large = problem.left.n + problem.right.n > _KEPT

@@ -9,5 +9,6 @@ from kedge.pipeline.crosswalk import load_crosswalk
 from kedge.pipeline.evaluate import evaluate_run
 from kedge.pipeline.inputs import Inputs, count_refinements
 from kedge.pipeline.match import check_report_path, match_in_memory, match_to_run, write_report
+from kedge.pipeline.profiles import check_profiles
 from kedge.pipeline.solve import MemoryRun, Outcome, load_outcome, load_table, measure, solve
 from kedge.pipeline.suspects import examine_anchors, suspect_table

@@ -19,8 +19,9 @@ from kedge.engine import check_engine
 from kedge.evidence import with_vectors
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
+from kedge.pipeline.profiles import note_fields, note_unread, read_both
 from kedge.probability import count_folds
-from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem
+from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem, Profiles
 
 _USUAL: Final = 3  # refinements after which few matches are new
 
@@ -32,7 +33,8 @@ Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the rig
 class Inputs:
     """Where the networks, the anchors and perhaps the held-out pairs come from: paths or objects.
 
-    `hypergraphs` are the user's own hyperedges of the left and of the right network, None where kedge builds them.
+    `hypergraphs` are the user's own hyperedges of the left and of the right network, None where kedge builds them;
+    `profiles` what else is known of their accounts.
     """
 
     left: Any
@@ -40,11 +42,12 @@ class Inputs:
     anchors: Any
     test: Any | None = None
     hypergraphs: tuple[Any | None, Any | None] = (None, None)
+    profiles: tuple[Any | None, Any | None] = (None, None)
 
 
 def refuse_pipes(inputs: Inputs) -> None:
     """A run directory is resumed from its inputs: they must be there to be read again."""
-    for source in (inputs.left, inputs.right, inputs.anchors, inputs.test, *inputs.hypergraphs):
+    for source in (inputs.left, inputs.right, inputs.anchors, inputs.test, *inputs.hypergraphs, *inputs.profiles):
         if isinstance(source, str | Path) and Path(source).is_fifo():
             raise KedgeError(
                 "is a pipe, and a run reads its inputs again when it is resumed",
@@ -92,7 +95,22 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
         progress.note(note)
-    return canonical(replace(problem, hypergraphs=hypergraphs))
+    problem = canonical(
+        replace(problem, hypergraphs=hypergraphs, profiles=_profiles(inputs, problem, config, progress))
+    )
+    if problem.profiles is not None:
+        note_fields(problem.profiles, problem.anchors, config, progress)
+    return problem
+
+
+def _profiles(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> tuple[Profiles, Profiles] | None:
+    method = find_method(config.method)
+    if all(source is None for source in inputs.profiles):
+        return None
+    if not method.reads_profiles:
+        note_unread(method, progress)
+        return None
+    return read_both(inputs.profiles, (problem.left, problem.right), config, progress)
 
 
 def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:
@@ -120,6 +138,8 @@ def forget_accounts(problem: Problem, forgotten: Forgotten) -> Problem:
             _after_leaving(problem.hypergraphs[0], forgotten[0]),
             _after_leaving(problem.hypergraphs[1], forgotten[1]),
         ),
+        profiles=problem.profiles
+        and (problem.profiles[0].without(forgotten[0]), problem.profiles[1].without(forgotten[1])),
     )
 
 

@@ -127,6 +127,7 @@ def _hash_inputs(inputs: Inputs) -> dict[str, dict[str, Any]]:
     """Name, size and checksum of every input file that a run depends on."""
     given = {"left": inputs.left, "right": inputs.right, "anchors": inputs.anchors}
     given |= dict(zip(("left hypergraph", "right hypergraph"), inputs.hypergraphs, strict=True))
+    given |= dict(zip(("left profiles", "right profiles"), inputs.profiles, strict=True))
     return {name: store.hash_file(Path(source)) for name, source in given.items() if source is not None}
 
 

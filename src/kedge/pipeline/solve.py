@@ -181,7 +181,7 @@ def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignm
     alignment: Alignment = run.stage(store.SCORES, aligned)
     if method.explains:
         run.save(store.SUPPORT, lambda: support().beliefs)
-        if config.pairing.use == "yes":
+        if config.pairing.use == "yes" or problem.profiles is not None:
             run.save(store.PRIOR, prior)
     return alignment
 

@@ -13,6 +13,7 @@ from kedge.types.problem import (
     Network,
     Parts,
     Problem,
+    Profiles,
     Side,
     Split,
     as_pairs,

@@ -210,6 +210,43 @@ class Parts:
         return np.flatnonzero(self.part == part)
 
 
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """What is known of the accounts of a network beside their edges: one row for each account, null where missing.
+
+    Two are equal only if they are the same object: comparing the values of all accounts would cost more than it is
+    worth.
+    """
+
+    table: pa.Table
+
+    @property
+    def n(self) -> int:
+        """The number of accounts."""
+        return int(self.table.num_rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the fields."""
+        return tuple(self.table.column_names)
+
+    def column(self, name: str) -> pa.Array:
+        """One field as a single array, [n]."""
+        found = self.table.column(name).combine_chunks()
+        return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+
+    def without(self, accounts: IntArray) -> Profiles:
+        """The same with nothing known of these accounts; the same object where there are none."""
+        if len(accounts) == 0:
+            return self
+        rows = np.arange(self.n)
+        return Profiles(self.table.take(pa.array(rows, mask=np.isin(rows, accounts))))
+
+    def take(self, accounts: IntArray) -> Profiles:
+        """The same of these accounts, in this order."""
+        return Profiles(self.table.take(pa.array(accounts)))
+
+
 @dataclass(frozen=True)
 class Problem:
     """Two networks and the OBSERVED anchors, int64 [m, 2] of (left account, right account).
@@ -217,7 +254,7 @@ class Problem:
     A held-out pair is not reachable from here, so no method can learn from one: only `evaluate` is handed
     `Split.test`. `rejected` are pairs that a reviewer has ruled out; `hypergraphs` the user's own hyperedges of the
     left and of the right network, None where they are to be drawn from its edges. `sides` is what people call the two
-    networks: a mirrored problem keeps their names.
+    networks: a mirrored problem keeps their names. `profiles` is what else is known of their accounts, if anything.
     """
 
     left: Network
@@ -226,8 +263,12 @@ class Problem:
     rejected: IntArray = field(default_factory=lambda: np.empty((0, 2), np.int64))
     hypergraphs: tuple[Hypergraph | None, Hypergraph | None] = (None, None)
     sides: tuple[Side, Side] = ("left", "right")
+    profiles: tuple[Profiles, Profiles] | None = None
 
     def __post_init__(self) -> None:
+        for known, network in zip(self.profiles or (), (self.left, self.right), strict=False):
+            if known.n != network.n:
+                raise ValueError(f"profiles of {known.n} accounts for a network of {network.n}")
         for own, network in zip(self.hypergraphs, (self.left, self.right), strict=True):
             if own is not None and own.n != network.n:
                 raise ValueError(f"a hypergraph of {own.n} accounts for a network of {network.n}")
@@ -265,6 +306,7 @@ class Problem:
             self.rejected[:, ::-1],
             self.hypergraphs[::-1],
             self.sides[::-1],
+            None if self.profiles is None else self.profiles[::-1],
         )
 
     def hold_out(self, rows: IntArray) -> tuple[Problem, IntArray]:

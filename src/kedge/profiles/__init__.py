@@ -1,0 +1,6 @@
+"""What is known of accounts beside their edges: fields compared, to log-odds of pairs and candidates."""
+
+from kedge.profiles.compare import Compared, Weighed, compare, weigh
+from kedge.profiles.facts import FieldFacts, describe_fields, field_warnings
+from kedge.profiles.fields import Field, choose_fields, parse_comparison
+from kedge.profiles.kinds import KINDS
