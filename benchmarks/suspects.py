@@ -116,7 +116,7 @@ def false_alarms(names: list[str], seeds: int) -> None:
             suspected = {"evenly": 0, "by degree": 0}
             for how, problem in clean_draws(pairs, given, count, seeds):
                 settled = method.choose_settings(problem, config)
-                folds = run_folds(problem, partial(_align, method, settled), settled)
+                folds = run_folds(problem, partial(_align, method, settled), settled.decide)
                 suspected[how] += len(find_suspects(problem, folds))
             for how, false in suspected.items():
                 print(f"{name} | {count} | {how} | {false} of {count * seeds}", flush=True)

@@ -26,7 +26,7 @@ from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
-from kedge.probability import AnyCalibrator, calibrate_on, find_suspects, run_folds
+from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
 from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
 
@@ -112,14 +112,8 @@ def solve(
         known = cache(lambda: method.prepare(problem, config, context))
         run.stage(store.TRAINING, lambda: known()["training"])
         run.save(store.PARTS, lambda: known()["parts"])
-    removes = not method.trains_vectors(config)
-
-    def align(fewer: Problem) -> Alignment:
-        # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
-
     # One set of runs for both; after a kill between the two stages, once more.
-    folds = cache(lambda: run_folds(problem, align, config.decide, given, removes))
+    folds = cache(lambda: hold_out(problem, config, method, context, given))
     suspects = Suspects()
     # A run that an earlier version has calibrated on all anchors stays as it is.
     if config.decide.suspects and (run.has(store.SUSPECTS) or not run.has(store.CALIBRATION)):
@@ -132,6 +126,19 @@ def solve(
     outcome = Outcome(problem, config, alignment, calibrator, matches, suspects=suspects).audited(sample)
     run.save(store.MATCHES, outcome.matches.table)
     return outcome
+
+
+def hold_out(
+    problem: Problem, config: Config, method: Method, context: RunContext, given: int | None = None
+) -> list[Fold]:
+    """The runs without some anchors, by resolved settings; `given` as in `solve`."""
+    removes = not method.trains_vectors(config)
+
+    def align(fewer: Problem) -> Alignment:
+        # What is made of networks without decoys' partners is used once: it belongs to no cache.
+        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
+
+    return run_folds(problem, align, config.decide, given, removes)
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:

@@ -8,7 +8,8 @@ from kedge.config import Config
 from kedge.context import Progress, RunContext, one_blas_thread
 from kedge.methods import find_method
 from kedge.pipeline.inputs import Inputs, read_problem
-from kedge.probability import find_suspects, run_folds
+from kedge.pipeline.solve import hold_out
+from kedge.probability import find_suspects
 from kedge.types import IntArray, Network, Problem, Suspects
 
 
@@ -19,9 +20,7 @@ def examine_anchors(inputs: Inputs, config: Config, progress: Progress) -> tuple
     method, context = find_method(config.method), RunContext(progress=progress)
     progress.stage("examining the anchors")
     resolved = method.choose_settings(problem, config, context)
-    return problem, find_suspects(
-        problem, run_folds(problem, lambda one: method.align(one, resolved, context), resolved)
-    )
+    return problem, find_suspects(problem, hold_out(problem, resolved, method, context))
 
 
 def suspect_table(problem: Problem, suspects: Suspects) -> pa.Table:
