@@ -3,7 +3,8 @@
 Made with `kedge synth --nodes 60 --overlap 0.8 --seed 3 --train 0.5`, one by the default method with a confirmed and a
 rejected pair, one by MGCN (in format 4 with `pairing.score=nearness`). Reports and locks were removed. Format 4 is from
 before stages had ids and settings today's names, format 5 from before the manifest had a checksum and those of all
-files; both are from before accounts had canonical numbers, and rows the order of ids.
+files; both are from before accounts had canonical numbers, and rows the order of ids. Format 6 is from before
+probabilities were estimated from both sides.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from kedge.store.manifest import FORMAT
 
 ASSETS = Path(__file__).parents[1] / "assets"
 PAIR = ASSETS / "run-format-4" / "pair"
-FORMATS = (4, 5, 6)
+FORMATS = (4, 5, 6, 7)
 CONFIRMED, REJECTED = ("a000020", "b000007"), ("a000056", "b000018")
 GIVEN = {
     "kedge": ["--set", "mgcn.dimensions=16", "--set", "candidates=5"],

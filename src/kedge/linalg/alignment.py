@@ -78,6 +78,11 @@ class SparseAlignment:
         """Whether strengths were given apart from the scores."""
         return self.strengths is not None
 
+    @property
+    def ordered_by(self) -> str:
+        """Nothing was to be chosen."""
+        return ""
+
     def _seen_from(self, side: Side) -> csr_array:
         return self.scores if side == "left" else csr_array(self.scores.T.tocsr())
 
@@ -151,13 +156,15 @@ class VectorAlignment:
     """Cosine similarity of two sets of vectors in one space, n_1 × d and n_2 × d.
 
     `head` (n_1 × n_2, sparse) holds the candidates. Their scores there are all above 1, so that each is above every
-    pair that has its cosine alone. `network`, the pair network, scores any pair, in the head or not.
+    pair that has its cosine alone. `network`, the pair network, scores any pair, in the head or not. `ordered_by` is
+    what gave the head its order, as in `pairing.score`.
     """
 
     left: FloatArray
     right: FloatArray
     head: csr_array | None = None
     network: PairModel | None = None
+    ordered_by: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "left", unit_rows(np.asarray(self.left, np.float32)))

@@ -35,6 +35,7 @@ class Method:
     reads_hypergraphs: bool = False  # makes use of hyperedges that the user gives
     reads_profiles: bool = False  # makes use of what else is known of accounts
     chooses_settings: bool = False  # module.choose_settings: what the user left open, chosen once for a problem
+    embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
@@ -70,6 +71,11 @@ class Method:
 
     def choose_settings(self, problem: Problem, config: Config, context: RunContext | None = None) -> Config:
         """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+        if self.embeds and config.pairing.score == "auto":
+            # Chosen once: scores of runs with fewer anchors are on the same scale.
+            order = self.align(problem, config, context).ordered_by
+            pairing = config.pairing.model_copy(update={"score": order or "auto"})
+            return config.model_copy(update={"pairing": pairing})
         if not self.chooses_settings:
             return config
         with one_blas_thread():
@@ -100,7 +106,7 @@ class Method:
 
 # Most methods of the literature need torch, and those that embed need anchors to project by.
 _torch = partial(Method, extra="mgcn")
-_embeds = partial(_torch, needs_anchors=True)
+_embeds = partial(_torch, needs_anchors=True, embeds=True)
 
 
 def _in_one_order(problem: Problem) -> Problem:
@@ -134,6 +140,7 @@ _RECORDS: Final = (
         "multi-level graph convolution on hypergraphs",
         "MGCN, KDD 2020",
         reads_hypergraphs=True,
+        embeds=True,
         trains=True,
         recalls_vectors=True,
     ),
@@ -152,14 +159,20 @@ _RECORDS: Final = (
     _torch(
         "final", "consistent neighbours of aligned pairs", "FINAL, Zhang and Tong, KDD 2016", scores_every_pair=True
     ),
-    Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018"),
+    Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018", embeds=True),
     Method("ione", "input-output vectors that anchors share", "IONE, Liu et al., IJCAI 2016", needs_anchors=True),
     _embeds("deeplink", "walks, skip-gram and dual maps", "DeepLink, Zhou et al., INFOCOM 2018"),
     _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
     Method("faq", "seeded graph matching", "FAQ, Vogelstein et al., PLOS ONE 2015", scores_every_pair=True),
-    _embeds("parrot", "position-aware optimal transport", "PARROT, Zeng et al., WWW 2023", scores_every_pair=True),
+    _embeds(
+        "parrot",
+        "position-aware optimal transport",
+        "PARROT, Zeng et al., WWW 2023",
+        scores_every_pair=True,
+        embeds=False,
+    ),
 )
 
 METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}

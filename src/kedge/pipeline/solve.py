@@ -104,14 +104,14 @@ def solve(
     """
     method, context = find_method(config.method), run.context
     _save_problem(problem, run, given)
+    if method.embeds:  # nothing that is left open has an effect on their vectors
+        _train(problem, config, method, run)
     resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
     # Neither where the work is done nor how pairs are decided is part of what was chosen: both may change later.
     config = resolved.model_copy(update={"engine": config.engine, "decide": config.decide})
     _note_unused(problem, config, method, context.progress)
-    if method.trains_vectors(config):
-        known = cache(lambda: method.prepare(problem, config, context))
-        run.stage(store.TRAINING, lambda: known()["training"])
-        run.save(store.PARTS, lambda: known()["parts"])
+    if not method.embeds:
+        _train(problem, config, method, run)
     # One set of runs for both; after a kill between the two stages, once more.
     folds = cache(lambda: hold_out(problem, config, method, context, given))
     suspects = Suspects()
@@ -128,11 +128,19 @@ def solve(
     return outcome
 
 
+def _train(problem: Problem, config: Config, method: Method, run: Run) -> None:
+    """Train the method's vectors, if it has any, into the cache of the run."""
+    if method.trains_vectors(config):
+        known = cache(lambda: method.prepare(problem, config, run.context))
+        run.stage(store.TRAINING, lambda: known()["training"])
+        run.save(store.PARTS, lambda: known()["parts"])
+
+
 def hold_out(
     problem: Problem, config: Config, method: Method, context: RunContext, given: int | None = None
 ) -> list[Fold]:
     """The runs without some anchors, by resolved settings; `given` as in `solve`."""
-    removes = not method.trains_vectors(config)
+    removes = not (method.embeds or method.trains_vectors(config))
 
     def align(fewer: Problem) -> Alignment:
         # What is made of networks without decoys' partners is used once: it belongs to no cache.

@@ -207,7 +207,7 @@ def _ranked(
     near = free_candidates(problem, vectors, config.nearest)
     trial = next(folds(), None)
     if config.score == "cosine" or trial is None:
-        return replace(vectors, head=rerank(problem, vectors, near.pairs, None))
+        return replace(vectors, head=rerank(problem, vectors, near.pairs, None), ordered_by="cosine")
     models: dict[str, LogOdds] = {}
     if config.score != "network":
         # The first fold chooses the order, so neither model is fitted on it.
@@ -225,4 +225,5 @@ def _ranked(
     else:
         chosen = models.get(config.score)
     head = rerank(problem, vectors, near.pairs, chosen)
-    return replace(vectors, head=head, network=network if network.trained else None)
+    name = next((name for name, model in models.items() if model is chosen), "cosine")
+    return replace(vectors, head=head, network=network if network.trained else None, ordered_by=name)

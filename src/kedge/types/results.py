@@ -43,6 +43,11 @@ class Alignment(Protocol):
         """What explains single pairs; None for a method that does not explain them."""
         ...
 
+    @property
+    def ordered_by(self) -> str:
+        """What orders the candidates, as in `pairing.score`; empty where nothing was to be chosen."""
+        ...
+
     def score(self, pairs: IntArray) -> FloatArray:
         """The score of each (left, right) pair, [m]."""
         ...
