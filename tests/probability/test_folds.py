@@ -25,6 +25,11 @@ def test_every_anchor_is_used_once_in_each_repeat_and_most_are_validation() -> N
         assert sorted(rows.tolist()) == list(range(101))
     roles = np.concatenate([role for _, role in drawn])
     np.testing.assert_allclose(np.bincount(roles) / len(roles), [0.6, 0.2, 0.2], atol=0.02)
+    uses = np.zeros((101, 3), int)
+    for rows, role in drawn:
+        np.add.at(uses, (rows, role), 1)
+    assert (uses[:, 0] >= 1).all(), "each shows what a score is worth"
+    assert (uses[:, 1:].sum(axis=1) >= 1).all(), "and each is a decoy"
     for rows, role in draw_folds(problem, 0.2, 5, given=40):
         assert rows.max() < 40
         assert len(rows) == len(role) == 8

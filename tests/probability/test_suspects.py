@@ -21,7 +21,7 @@ from kedge.types import BoolArray, IntArray, Network, Problem, Suspects, is_amon
 
 def folds_of(problem: Problem, method: str = "percolation") -> list[Fold]:
     config = METHODS[method].choose_settings(problem, Config(method=method))
-    return run_folds(problem, lambda fewer: METHODS[method].align(fewer, config), config)
+    return run_folds(problem, lambda fewer: METHODS[method].align(fewer, config), config.decide)
 
 
 def suspects_of(problem: Problem, method: str = "percolation") -> Suspects:
@@ -138,7 +138,7 @@ def test_the_log_ratio_is_the_formula_loop_by_loop() -> None:
     }
     known = {u: (int(v), mutual) for u, v in enumerate(best["left"]) if v >= 0 and best["right"][v] == u}
     known |= {u: (v, float(belief[number[u, v]])) for u, v in fold.problem.anchors.tolist()}
-    left, right = own.left.adjacency.toarray() > 0, own.right.adjacency.toarray() > 0
+    left, right = (network.adjacency.toarray() > 0 for network in (fold.problem.left, fold.problem.right))
     rates = beta.ppf(_NODES, _ALIKE * rate, _ALIKE * (1 - rate)).clip(1e-3, 1 - 1e-3)
     for u, v in fold.validation.tolist():
         each = []

@@ -39,7 +39,7 @@ _PRIOR: Final = (3.5, 2.0)  # of a: mean and spread. Most accounts have a counte
 _SLOPE: Final = 0.5  # spread of b; unmeasured
 _EQUAL: Final = 0.03  # relative error of "equally many on both sides"; unmeasured
 _TIGHT: Final = 0.02  # relative error of "no more than the smaller side has"; unmeasured
-_NARROWEST: Final = 0.05  # spread of a share that the user gives as one number, in log-odds; unmeasured
+_NARROWEST: Final = 0.02  # spread of a share that the user gives as one number, in log-odds; unmeasured
 _TWO_SIDED: Final = 1.645  # a range is read as a 90 % interval
 
 

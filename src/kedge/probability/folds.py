@@ -66,11 +66,11 @@ def draw_folds(problem: Problem, share: float, runs: int, given: int | None = No
     if count == 0 or share <= 0:
         return []
     parts = max(1, min(round(1 / share), count))
+    kind = np.random.default_rng(19).permutation(count) % len(_ROLES)
     drawn: list[tuple[IntArray, IntArray]] = []
     for repeat in range(-(-runs // parts)):
         order = np.random.default_rng([19, repeat]).permutation(count)
-        place = np.arange(count)
-        role = _ROLES[(place // parts + 2 * repeat) % len(_ROLES)]
+        role = _ROLES[(kind[order] + 2 * repeat) % len(_ROLES)]  # of three uses at least one is validation, one decoy
         drawn += [(order[part::parts], role[part::parts]) for part in range(parts)]
     # The smallest problem has one anchor left, unless there is but one.
     return drawn[:runs] if count > 1 else [(np.zeros(1, np.int64), np.zeros(1, np.int64))]
