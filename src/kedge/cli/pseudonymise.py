@@ -86,7 +86,11 @@ def pseudonymise(
             chosen = _choose(fields, keep, drop)
             copies = _copy(files or [], anchors or [], profiles or [], key, config, ids, chosen, reporter)
         _write(copies, out, map_file, force)
-    _print(copies, out, map_file, json)
+    if reverse is not None and not json:
+        for copy in copies:
+            print(f"{copy.table.num_rows:,} rows in {out / copy.name}")
+    else:
+        _print(copies, out, map_file, json)
 
 
 def _make_key(path: Path, json: bool) -> None:

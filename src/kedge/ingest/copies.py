@@ -149,13 +149,14 @@ def _layout(file: UserFile, config: ReadConfig, anchors: bool) -> tuple[str | No
 
         names = pq.read_schema(str(file.path) if file.content is None else pa.BufferReader(file.content)).names
         chosen = choose_columns(names, len(names), config.columns, str(file.path))
-        used = chosen.all[:2] if anchors or config.weights == "no" else chosen.all
+        ids_alone = anchors or config.weights == "no"
+        used = {*chosen.all[: 2 if ids_alone else 3]}
         return None, None, tuple(name for place, name in enumerate(names) if place not in used)
     source = inspect(file)
     dialect = sniff(source, config, not anchors)
     named = dialect.header or tuple(f"column {place + 1}" for place in range(dialect.columns))
-    used = [dialect.first, dialect.second, dialect.weight]
-    others = tuple(name or "index" for place, name in enumerate(named) if place not in used)
+    chosen_here = (dialect.first, dialect.second, dialect.weight)
+    others = tuple(name or "index" for place, name in enumerate(named) if place not in chosen_here)
     return dialect.delimiter, source.compression, others
 
 
@@ -172,7 +173,9 @@ def write_copy(copy: Copy, file: BinaryIO) -> None:
 
             sink: Any = file
             if copy.compression is not None:
-                sink = opened.enter_context(pa.CompressedOutputStream(pa.PythonFile(file, mode="w"), copy.compression))
+                sink = opened.enter_context(
+                    pa.CompressedOutputStream(pa.PythonFile(_Open(file), mode="w"), copy.compression)
+                )
             line = io.StringIO()
             csv.writer(line, delimiter=copy.delimiter, lineterminator="\n").writerow(copy.table.column_names)
             sink.write(line.getvalue().encode())
@@ -182,6 +185,19 @@ def write_copy(copy: Copy, file: BinaryIO) -> None:
             writer = opened.enter_context(arrow_csv.CSVWriter(sink, schema, write_options=options))
         for batch in copy.table.to_batches(max_chunksize=_ROWS):
             writer.write_batch(batch.cast(schema))
+
+
+class _Open(io.RawIOBase):
+    """A file that Arrow does not close: it is still to be flushed to the disk."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        return self._file.write(data)
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:
