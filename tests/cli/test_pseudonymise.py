@@ -113,6 +113,8 @@ def test_what_is_not_safe_is_refused_and_nothing_is_written(data: Path, tmp_path
         (left, "--key", key, "-o", tmp_path): "the key is in the directory of the copies",
         (left, "--key", key, "-o", out, "--map", out / "map.csv"): "the map is in the directory",
         (left, "--key", key, "-o", data, "--force"): "is an input itself",
+        (left, "--key", key, "-o", out, "--map", key, "--force"): "is an input itself",
+        (left, "--key", key, "-o", out, "--map", tmp_path / "short"): "exists already",
         (left, left, "--key", key, "-o", out): "two files are called left.tsv",
         (left, tmp_path / "guess.csv", "--key", key, "-o", out): "which of its columns hold ids is not clear",
         (left, "--key", key, "-o", out, "--fields", "emial"): "no profiles have a field 'emial'",

@@ -77,7 +77,7 @@ def pseudonymise(
         raise KedgeError("nothing to copy", remedy="give files and -o DIR, or make a key with --new-key KEYFILE")
     if reverse is not None and (key or map_file or anchors or profiles):
         raise KedgeError("--reverse needs a map and tables alone", remedy="give neither key nor anchors nor profiles")
-    _refuse_targets(inputs, out, {"key": key, "map": map_file or reverse}, force)
+    _refuse_targets(inputs, out, key, map_file, force)
     config = resolve(overrides=options.read_settings(max_input_memory, columns, anchor_columns=anchor_columns)).read
     with Reporter(quiet).open() as reporter:
         if reverse is not None:
@@ -85,7 +85,7 @@ def pseudonymise(
         else:
             chosen = _choose(fields, keep, drop)
             copies = _copy(files or [], anchors or [], profiles or [], key, config, ids, chosen, reporter)
-        _write(copies, out, map_file, force)
+        _write(copies, out, map_file)
     if reverse is not None and not json:
         for copy in copies:
             print(f"{copy.table.num_rows:,} rows in {out / copy.name}")
@@ -103,20 +103,25 @@ def _make_key(path: Path, json: bool) -> None:
         print(f"A new key in {path}: share it with the other side over another way than the copies.")
 
 
-def _refuse_targets(inputs: list[Path], out: Path, secrets: dict[str, Path | None], force: bool) -> None:
+def _refuse_targets(inputs: list[Path], out: Path, key: Path | None, map_file: Path | None, force: bool) -> None:
     """Refuse, before any work, what would overwrite a file, or put a secret among what is handed over."""
-    from kedge.store import refuse_directory
+    from kedge.store import refuse_directory, refuse_overwrite
 
     if out.exists() and not out.is_dir():
         raise KedgeError("is a file", file=out, remedy="give a directory")
-    for what, path in secrets.items():
+    for what, path in (("key", key), ("map", map_file)):
         if path is not None and path.resolve().is_relative_to(out.resolve()):
             raise KedgeError(f"the {what} is in the directory of the copies", file=path, remedy="keep it elsewhere")
+    read = [path.resolve() for path in (*inputs, key) if path is not None]
+    if map_file is not None:
+        if map_file.resolve() in read:
+            raise KedgeError("is an input itself", file=map_file, remedy="choose another name for the map")
+        refuse_overwrite(map_file, force)
     names = [path.name for path in inputs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise KedgeError(f"two files are called {twice}", remedy="copy them into two directories")
     for target in (out / name for name in names):
-        if target.resolve() in [path.resolve() for path in inputs]:
+        if target.resolve() in read:
             raise KedgeError("is an input itself", file=target, remedy="write to another directory")
         if target.exists() and not force:
             raise KedgeError("exists already", file=target, remedy="choose another directory, or use --force")
@@ -187,12 +192,11 @@ def _put_back(files: list[Path], map_file: Path, config: ReadConfig, raw: bool, 
     return [copy for copy, *_ in found]
 
 
-def _write(copies: list[Copy], out: Path, map_file: Path | None, force: bool) -> None:
+def _write(copies: list[Copy], out: Path, map_file: Path | None) -> None:
     from kedge.ingest import guard_table, join_map, write_copy, write_delimited
-    from kedge.store import refuse_overwrite, translate_disk_errors, write_atomically
+    from kedge.store import translate_disk_errors, write_atomically
 
     if map_file is not None:
-        refuse_overwrite(map_file, force)
         table, _ = guard_table(join_map(copies))  # read back without the guard
         write_atomically(map_file, partial(write_delimited, table))
     with translate_disk_errors(out):
