@@ -43,7 +43,7 @@ def _kedge(
 # In the order of `kedge --help`. A command is a function of the same name in a file of the same name.
 _NAMES: Final = (
     "demo check match decide audit evaluate report review decisions purge explain export "
-    "embed synth compare reproduce config doctor"
+    "pseudonymise embed synth compare reproduce config doctor"
 )
 COMMANDS: Final[dict[str, Callable[..., None]]] = {
     name: getattr(import_module(f"{__name__}.{name}"), name) for name in _NAMES.split()

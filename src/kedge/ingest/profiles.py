@@ -65,10 +65,15 @@ def read_profiles(
     if isinstance(source, str) or hasattr(source, "__fspath__"):
         taken = take_file(source, config)
         file = str(taken.path)
-        table = _read_parquet(taken) if frames.is_parquet(taken) else _read_text(taken, config)
+        table = read_table(taken, config)
     else:
         table = _as_table(source)
-    return _of_network(_cleaned(table, ids, file), network, file)
+    return _of_network(clean_table(table, ids, file), network, file)
+
+
+def read_table(file: UserFile, config: ReadConfig) -> pa.Table:
+    """All columns of a file; those of a text file as text, with null for what stands for no value."""
+    return _read_parquet(file) if frames.is_parquet(file) else _read_text(file, config)
 
 
 def _as_table(source: Any) -> pa.Table:
@@ -103,9 +108,7 @@ def _read_parquet(file: UserFile) -> pa.Table:
 def _read_text(file: UserFile, config: ReadConfig) -> pa.Table:
     """All columns as text; the first line names them."""
     source = inspect(file)
-    first = re.split("\r\n|\r|\n", source.sample, maxsplit=1)[0]
-    delimiter = {"auto": "", "\\t": "\t", "tab": "\t"}.get(config.delimiter, config.delimiter)
-    delimiter = delimiter or max(_DELIMITERS, key=first.count)
+    first, delimiter = first_line(source, config)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     _refuse_names(names, str(file.path))
     try:
@@ -117,6 +120,13 @@ def _read_text(file: UserFile, config: ReadConfig) -> pa.Table:
         return _parse(source, delimiter, names, _LONGEST_ROW)
     except pa.ArrowInvalid as error:
         raise _fault(source, delimiter, names, str(error)) from None
+
+
+def first_line(source: Source, config: ReadConfig) -> tuple[str, str]:
+    """The line that names the columns, and the delimiter."""
+    first = re.split("\r\n|\r|\n", source.sample, maxsplit=1)[0]
+    delimiter = {"auto": "", "\\t": "\t", "tab": "\t"}.get(config.delimiter, config.delimiter)
+    return first, delimiter or max(_DELIMITERS, key=first.count)
 
 
 def _refuse_names(names: list[str], file: str | None) -> None:
@@ -162,7 +172,7 @@ def _fault(source: Source, delimiter: str, names: list[str], reason: str) -> Ked
     return KedgeError(problem, file=source.path, remedy="write a table with quoted values, in UTF-8")
 
 
-def _cleaned(table: pa.Table, ids: str, file: str | None) -> pa.Table:
+def clean_table(table: pa.Table, ids: str, file: str | None) -> pa.Table:
     """The table with its ids first, as text; what stands for no value is null; latitude and longitude are one place."""
     names = table.column_names
     _refuse_names(names, file)

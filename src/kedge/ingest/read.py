@@ -137,8 +137,12 @@ def read_network(source: Any, config: ReadConfig | None = None, side: Side | Non
     """A network from any of the `FORMATS`, and what was dropped on reading it; its columns are those of its side."""
     config = config or ReadConfig()
     own = {"left": config.left_columns, "right": config.right_columns, None: ()}[side]
-    config = config.model_copy(update={"columns": own or config.columns})
-    return build_network(_ids(source, config, _COLUMNS, weights_wanted=True))
+    return build_network(read_edges(source, config.model_copy(update={"columns": own or config.columns})))
+
+
+def read_edges(source: Any, config: ReadConfig) -> Columns:
+    """The edges of a network as they are listed, from any of the `FORMATS`."""
+    return _ids(source, config, _COLUMNS, weights_wanted=True)
 
 
 def read_pairs(source: Any, config: ReadConfig | None = None) -> Columns:

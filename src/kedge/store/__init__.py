@@ -45,6 +45,7 @@ from kedge.store.formats import (
     load_column,
 )
 from kedge.store.journal import Draft
+from kedge.store.keys import make_key, read_key
 from kedge.store.layout import (
     ANCHORS,
     AUDIT,
