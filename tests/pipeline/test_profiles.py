@@ -16,7 +16,7 @@ from command import kedge, kedge_code, match_words, plant
 
 import kedge as package
 from kedge.ingest import read_network, read_pairs
-from kedge.store import load_problem, open_artefacts
+from kedge.store import fingerprint, load_fields, load_problem, open_artefacts, read_manifest, write_manifest
 
 SECRETS = ("Atlantis", "Eldorado")
 
@@ -111,6 +111,45 @@ def test_a_run_keeps_the_compared_fields_and_explains_pairs_by_them(pair: Path, 
     assert found["log_odds"] == pytest.approx(best["score"], abs=1e-3)
     text = kedge("explain", made, best["left"], best["right"]).stdout
     assert f"city, equal: {cities[0][best['left']]} ~ " in text
+
+
+def test_an_export_carries_fields_of_both_sides(pair: Path, made: Path, tmp_path: Path) -> None:
+    kedge("export", made, "-o", tmp_path / "out.parquet", "--fields", "city", "--all")
+    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    cities = [dict(_cells(pair / f"{side}.profiles.csv")) for side in ("left", "right")]
+    assert {row["decision"] for row in rows} >= {"known", "no match"}
+    for row in rows:
+        assert row["left_city"] == cities[0][row["left"]]
+        assert row["right_city"] == (cities[1][row["right"]] if row["right"] else None)
+    refused = kedge("export", made, "-o", tmp_path / "no.csv", "--fields", "cty", code=2)
+    assert "did you mean 'city'?" in refused.stderr
+    assert not (tmp_path / "no.csv").exists()
+
+
+def test_values_in_a_csv_are_no_formulas(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made, tmp_path / "run"))
+    table = pq.read_table(run / "networks" / "left_profiles.parquet")
+    cells = pa.array(["=HYPERLINK(1)"] * table.num_rows, pa.large_string())
+    file = run / "networks" / "left_profiles.parquet"
+    pq.write_table(pa.table({"city": cells}), file)
+    manifest = dict(read_manifest(run))
+    with file.open("rb") as opened:
+        manifest["stages"]["left-profiles"] |= fingerprint(opened)
+    write_manifest(run, manifest)
+    text = kedge("export", run, "-o", "-", "--fields", "city").stdout
+    assert "'=HYPERLINK(1)" in text
+    assert ",=HYPERLINK" not in text
+
+
+def test_the_report_has_what_each_field_is_worth(made: Path) -> None:
+    page = (made / "report.html").read_text()
+    assert "What profiles are worth" in page
+    fitted = load_fields(open_artefacts(made))
+    assert fitted is not None
+    (row,) = fitted.as_rows()
+    assert row["equal"] > 0 > row["different"]
+    assert row["agreement"] > row["chance"]
+    assert f"<td>{row['equal']:+.2f}</td><td>{row['different']:+.2f}</td>" in page
 
 
 def test_a_purge_takes_the_values_of_an_account_too(made: Path, tmp_path: Path) -> None:

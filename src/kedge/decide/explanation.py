@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,6 +21,7 @@ from kedge.linalg import entries_at
 from kedge.profiles import FieldOfPair, KnownFields
 from kedge.types import DECISIONS, IntArray, Matches, Problem, Side
 
+Beside = Literal["vectors", "profiles", "vectors and profiles", "purged values"]
 VECTORS: Final = "vectors"
 _ROUNDING: Final = 1e-3  # log-odds below which the rest of a prior beside its fields is none
 
@@ -39,7 +40,7 @@ class PairEvidence(NamedTuple):
     vectors: float = 0.0
     similarity: float | None = None
     fields: tuple[FieldOfPair, ...] = ()
-    beside: str = VECTORS
+    beside: Beside = VECTORS
 
 
 class FieldsOfRun(NamedTuple):
@@ -50,14 +51,14 @@ class FieldsOfRun(NamedTuple):
     profiles: bool = False
     vectors: bool = True
 
-    def split(self, prior: csr_array | None, pair: tuple[int, int]) -> tuple[tuple[FieldOfPair, ...], float, str]:
+    def split(self, prior: csr_array | None, pair: tuple[int, int]) -> tuple[tuple[FieldOfPair, ...], float, Beside]:
         """The prior of a pair as its fields, the rest, and what the rest is of."""
         at = float("-inf") if prior is None else float(entries_at(prior, np.array([pair]))[0])
         counted = None if at == float("-inf") else at
         if self.known is None or self.known.fitted.scale == 0:
-            both = " and ".join([VECTORS] * self.vectors + ["profiles"]) if self.profiles else VECTORS
-            shown = self.known.of(pair) if self.known else ()
-            return shown, counted or 0.0, VECTORS if self.known else both
+            if self.known is not None or not self.profiles:
+                return self.known.of(pair) if self.known else (), counted or 0.0, VECTORS
+            return (), counted or 0.0, "vectors and profiles" if self.vectors else "profiles"
         fields = self.known.of(pair, None if self.vectors else counted)
         rest = 0.0 if counted is None else counted - sum(field.weight for field in fields)
         # What vectors do not explain is of accounts that were purged since: frequencies of values have changed.
@@ -161,7 +162,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
     vectors: float = 0.0
     fields: tuple[FieldOfPair, ...] = ()
-    beside: str = VECTORS
+    beside: Beside = VECTORS
 
     def __str__(self) -> str:
         from kedge.decide.steps import as_text

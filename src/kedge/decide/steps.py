@@ -65,7 +65,7 @@ def evidence_lines(explanation: Explanation, most: int = MOST) -> list[Line]:
 
 def field_words(field: FieldOfPair) -> Words:
     """A field that both accounts have: both values and their similarity."""
-    same = "equal" if field.similarity == 1 else f"similarity {field.similarity or 0.0:.2f}"
+    same = "equal" if field.equal else f"similarity {field.similarity or 0.0:.2f}"
     return (f"{spelled(field.name)}, {same}: ", Name(cut(field.left or "")), " ~ ", Name(cut(field.right or "")))
 
 

@@ -65,13 +65,14 @@ class FittedFields:
 
 @dataclass(frozen=True)
 class FieldOfPair:
-    """One field of two accounts: both values as text, None where missing; `similarity` is 1 where they are equal, None
-    where either is missing; `weight` is what it adds to the log-odds."""
+    """One field of two accounts: both values as text, None where missing; whether they are `equal`, and how similar,
+    None where either is missing; `weight` is what it adds to the log-odds."""
 
     name: str
     kind: str
     left: str | None
     right: str | None
+    equal: bool
     similarity: float | None
     weight: float
 
@@ -110,6 +111,7 @@ class KnownFields:
                 one.kind,
                 as_text(self.left, one.left, pair[0]),
                 as_text(self.right, one.right, pair[1]),
+                bool(values[0].codes[pair[0]] == values[1].codes[pair[1]] >= 0),
                 _similarity(field, values, pair),
                 float(weight),
             )
