@@ -15,7 +15,7 @@ from kedge.answers import Pair, replay
 from kedge.answers.learn import learn
 from kedge.errors import KedgeError, did_you_mean
 from kedge.pipeline.inputs import is_forgotten
-from kedge.profiles.values import is_list
+from kedge.profiles import is_list
 from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
 
 COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "margin", "source")
