@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from command import kedge, kedge_code, match_words, plant
 
 import kedge as package
 from kedge.ingest import read_network, read_pairs
+from kedge.store import fingerprint, load_fields, load_problem, open_artefacts, read_manifest, write_manifest
 
 SECRETS = ("Atlantis", "Eldorado")
 
@@ -52,16 +55,121 @@ def _summary(pair: Path, out: Path, *more: object) -> dict[str, Any]:
 FIELDS = ("--set", 'profiles.fields=["city"]', "--method", "evidence")
 
 
-def test_profiles_improve_a_match_and_no_value_is_in_the_run(pair: Path, tmp_path: Path) -> None:
+def test_profiles_improve_a_match_and_without_keep_no_value_is_in_the_run(pair: Path, tmp_path: Path) -> None:
     alone = _summary(pair, tmp_path / "alone", "--method", "evidence")
-    both = _summary(pair, tmp_path / "both", *_profiles(pair), *FIELDS)
+    given = (*_profiles(pair), *FIELDS, "--set", "profiles.keep=none")
+    both = _summary(pair, tmp_path / "both", *given)
     assert both["metrics"]["mrr"] > alone["metrics"]["mrr"] + 0.02
     for file in (tmp_path / "both").rglob("*"):
         assert file.is_dir() or not any(secret.encode() in file.read_bytes() for secret in SECRETS), file
-    again = _summary(pair, tmp_path / "both", *_profiles(pair), *FIELDS)
+    again = _summary(pair, tmp_path / "both", *given)
     assert again["metrics"] == both["metrics"], "resumed"
     refused = kedge_code(*match_words(pair, tmp_path / "both", "-q"))
     assert refused.exit_code == 2, "without profiles it is another run"
+    best = _surest(tmp_path / "both")
+    found = json.loads(kedge("explain", tmp_path / "both", best["left"], best["right"], "--json").stdout)
+    assert found["fields"] == []
+    assert found["beside"] == "profiles"
+    assert found["vectors"] != 0
+    assert found["log_odds"] == pytest.approx(best["score"], abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def made(pair: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run that keeps the compared field."""
+    run = tmp_path_factory.mktemp("kept") / "run"
+    kedge(*match_words(pair, run, "-q", *_profiles(pair), *FIELDS))
+    return run
+
+
+def _surest(run: Path) -> dict[str, Any]:
+    rows = pq.read_table(run / "matches.parquet").to_pylist()
+    found: dict[str, Any] = max((row for row in rows if row["assigned"]), key=lambda row: row["probability"])
+    return found
+
+
+def test_a_run_keeps_the_compared_fields_and_explains_pairs_by_them(pair: Path, made: Path) -> None:
+    for side in ("left", "right"):
+        kept = made / "networks" / f"{side}_profiles.parquet"
+        assert pq.read_table(kept).column_names == ["city"], "what is not compared is not kept"
+        assert kept.stat().st_mode & 0o077 == 0
+    best = _surest(made)
+    other = next(row["right"] for row in _rows(pair / "anchors.tsv") if row["right"] != best["right"])
+    cities = [dict(_cells(pair / f"{side}.profiles.csv")) for side in ("left", "right")]
+    for right in (best["right"], other):
+        found = json.loads(kedge("explain", made, best["left"], right, "--json").stdout)
+        (field,) = found["fields"]
+        assert (field["name"], field["left"], field["right"]) == ("city", cities[0][best["left"]], cities[1][right])
+        assert field["similarity"] == (1.0 if field["left"] == field["right"] else 0.0)
+        assert (field["weight"] > 0) == (field["similarity"] == 1)
+        parts = [found["prior"], found["vectors"], field["weight"]]
+        parts += [reason["weight"] for reason in found["hits"] + found["misses"]]
+        assert found["log_odds"] == pytest.approx(sum(parts))
+        assert found["steps"][0]["profiles"] == pytest.approx(field["weight"])
+    found = json.loads(kedge("explain", made, best["left"], best["right"], "--json").stdout)
+    assert found["vectors"] == 0, "profiles and vectors are apart"
+    assert found["log_odds"] == pytest.approx(best["score"], abs=1e-3)
+    text = kedge("explain", made, best["left"], best["right"]).stdout
+    assert f"city, equal: {cities[0][best['left']]} ~ " in text
+
+
+def test_an_export_carries_fields_of_both_sides(pair: Path, made: Path, tmp_path: Path) -> None:
+    kedge("export", made, "-o", tmp_path / "out.parquet", "--fields", "city", "--all")
+    rows = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    cities = [dict(_cells(pair / f"{side}.profiles.csv")) for side in ("left", "right")]
+    assert {row["decision"] for row in rows} >= {"known", "no match"}
+    for row in rows:
+        assert row["left_city"] == cities[0][row["left"]]
+        assert row["right_city"] == (cities[1][row["right"]] if row["right"] else None)
+    refused = kedge("export", made, "-o", tmp_path / "no.csv", "--fields", "cty", code=2)
+    assert "did you mean 'city'?" in refused.stderr
+    assert not (tmp_path / "no.csv").exists()
+
+
+def test_values_in_a_csv_are_no_formulas(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made, tmp_path / "run"))
+    table = pq.read_table(run / "networks" / "left_profiles.parquet")
+    cells = pa.array(["=HYPERLINK(1)"] * table.num_rows, pa.large_string())
+    file = run / "networks" / "left_profiles.parquet"
+    pq.write_table(pa.table({"city": cells}), file)
+    manifest = dict(read_manifest(run))
+    with file.open("rb") as opened:
+        manifest["stages"]["left-profiles"] |= fingerprint(opened)
+    write_manifest(run, manifest)
+    text = kedge("export", run, "-o", "-", "--fields", "city").stdout
+    assert "'=HYPERLINK(1)" in text
+    assert ",=HYPERLINK" not in text
+
+
+def test_the_report_has_what_each_field_is_worth(made: Path) -> None:
+    page = (made / "report.html").read_text()
+    assert "What profiles are worth" in page
+    fitted = load_fields(open_artefacts(made))
+    assert fitted is not None
+    (row,) = fitted.as_rows()
+    assert row["equal"] > 0 > row["different"]
+    assert row["agreement"] > row["chance"]
+    assert f"<td>{row['equal']:+.2f}</td><td>{row['different']:+.2f}</td>" in page
+
+
+def test_a_purge_takes_the_values_of_an_account_too(made: Path, tmp_path: Path) -> None:
+    run = Path(shutil.copytree(made, tmp_path / "run"))
+    problem = load_problem(open_artefacts(run))
+    name = _surest(run)["left"]
+    account = int(problem.left.find([name])[0])
+    before = pq.read_table(run / "networks" / "left_profiles.parquet")["city"].to_pylist()
+    kedge("purge", run, name)
+    after = pq.read_table(run / "networks" / "left_profiles.parquet")["city"].to_pylist()
+    assert before[account] is not None
+    assert after == [None if place == account else city for place, city in enumerate(before)]
+    assert name.encode() not in (run / "report.html").read_bytes()
+    best = _surest(run)
+    found = json.loads(kedge("explain", run, best["left"], best["right"], "--json").stdout)
+    assert found["fields"][0]["left"], "the run is whole"
+
+
+def _cells(path: Path) -> list[tuple[str, str]]:
+    return [(line.split(",")[0], line.split(",")[1]) for line in path.read_text().splitlines()]
 
 
 def test_the_default_method_reads_profiles_from_either_side(pair: Path) -> None:

@@ -15,6 +15,7 @@ from kedge.context.extras import EXTRAS
 from kedge.errors import KedgeError
 from kedge.profiles import KINDS, Weighed, choose_fields, compare, weigh
 from kedge.profiles.search import best_products
+from kedge.profiles.values import weigh_terms
 from kedge.types import Network, Problem, Profiles, is_among
 
 N = 400
@@ -178,3 +179,22 @@ def test_a_comparison_that_cannot_be_made_is_one_line(config: dict, line: str) -
     with pytest.raises(KedgeError) as caught:
         choose_fields(*_known(_problem(10)), ProfileConfig(**config))
     assert line in str(caught.value)
+
+
+def test_the_search_for_candidates_leaves_the_compared_values_as_they_are() -> None:
+    texts = [f"common word{i % 7} only{i} {'here' if i % 2 else 'there'}" for i in range(60)]
+    sides = [Profiles(pa.table({"bio": pa.array(texts[first:], pa.large_string())})) for first in (0, 20)]
+    config = ProfileConfig(compare=("bio:text",))
+    compared = compare(*sides, config)
+    assert compared is not None
+    (field,) = compared.prepared.fields
+    for now, then in zip(compared.prepared.values[0], field.prepare(*sides), strict=True):
+        assert (now.features != then.features).nnz == 0
+
+
+def test_terms_are_in_one_order_in_every_process() -> None:
+    words = [f"w{i}" for i in range(30)]
+    left, _ = weigh_terms([words[::-1]], [words[: i + 1] for i in range(30)])
+    by_name = [int(word[1:]) for word in sorted(words)]
+    rarity = np.log(32 / (31 - np.array(by_name)))  # w0 is in all 30 bags of the right
+    np.testing.assert_allclose(left.data, rarity / np.linalg.norm(rarity), rtol=1e-5)

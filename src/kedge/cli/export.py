@@ -33,6 +33,10 @@ def export(
     format: Annotated[
         str | None, typer.Option(help="csv, parquet, json or xlsx; by default the file's ending.")
     ] = None,
+    fields: Annotated[
+        str | None,
+        typer.Option("--fields", metavar="NAME,...", help="Compared fields of profiles to add, e.g. name,city."),
+    ] = None,
     raw: Raw = False,
     excel_safe: Annotated[bool, typer.Option("--excel-safe", hidden=True, help="The default now.")] = False,  # noqa: ARG001
     force: Force = False,
@@ -42,7 +46,8 @@ def export(
     """Write the crosswalk of a run: one row per left account that is known, confirmed by a reviewer, or matched.
 
     Columns: left, right, decision (known, confirmed, match), probability, counterpart, margin, source (anchors, review,
-    audit, kedge). Known pairs come first, then confirmed ones, then matches by falling probability.
+    audit, kedge). Known pairs come first, then confirmed ones, then matches by falling probability. --fields name adds
+    left_name and right_name.
     """
     stdout = str(out) == "-"
     kind = format or ("csv" if stdout else out.suffix.removeprefix(".").lower())
@@ -53,6 +58,10 @@ def export(
     if not stdout:
         refuse_overwrite(out, force)
     table = _table(run, candidates, everything, matches_only)
+    if fields is not None:
+        from kedge.pipeline import with_fields
+
+        table = with_fields(run, table, fields.split(","))
     if kind in ("csv", "xlsx"):
         table = _rounded(table)
     table, changed = guard_table(table) if kind == _GUARDED and not raw else (table, 0)

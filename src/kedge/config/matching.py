@@ -20,6 +20,11 @@ class ProfileConfig(Stage):
         default=(),
         description="fields of other names, or of a stated kind: left~right:kind, e.g. handle~screen_name:handle",
     )
+    keep: Literal["all", "none"] = Field(
+        default="all",
+        description="whether the run directory keeps the values of compared fields, for explain, review and export; "
+        "none: no value is in it",
+    )
     weight: float | None = Field(
         default=None,
         ge=0,

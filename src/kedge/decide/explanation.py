@@ -1,6 +1,6 @@
 """The evidence for and against a pair, also one that is no match, and the way from it to the probability shown.
 
-    1 evidence     prior + vectors + Σ hits (neighbours for the pair) + Σ misses (neighbours against it) = log-odds
+    1 evidence     prior + vectors + Σ fields + Σ hits (neighbours for it) + Σ misses (neighbours against it) = log-odds
     2 rivals       P(right | the left account has a counterpart), next to what its other candidates have of it
     3 counterpart  P(right | counterpart) · P(counterpart) = probability
 
@@ -11,38 +11,76 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from kedge.evidence import Evidence, Term, terms
+from kedge.linalg import entries_at
+from kedge.profiles import FieldOfPair, KnownFields
 from kedge.types import DECISIONS, IntArray, Matches, Problem, Side
+
+Beside = Literal["vectors", "profiles", "vectors and profiles", "purged values"]
+VECTORS: Final = "vectors"
+_ROUNDING: Final = 1e-3  # log-odds below which the rest of a prior beside its fields is none
 
 
 class PairEvidence(NamedTuple):
-    """What is known of one pair: terms of single neighbours (-1: none on that side), the degree prior and the
-    prior from vectors, which add up to the log-odds; and the cosine of its vectors, None without vectors.
+    """What is known of one pair: terms of single neighbours (-1: none on that side), the degree prior, the prior from
+    vectors and what each field of the profiles adds, which add up to the log-odds; and the cosine of its vectors, None
+    without vectors.
 
-    `terms` is None where the method leaves no evidence of single neighbours.
+    `terms` is None where the method leaves no evidence of single neighbours. `beside` names what `vectors` is of: in a
+    run that keeps no profiles their part is in it.
     """
 
     terms: Sequence[Term] | None = ()
     prior: float = 0.0
     vectors: float = 0.0
     similarity: float | None = None
+    fields: tuple[FieldOfPair, ...] = ()
+    beside: Beside = VECTORS
+
+
+class FieldsOfRun(NamedTuple):
+    """What explains the profile part of pairs: the values, None where the run has none; whether it compared
+    `profiles`, and whether it used `vectors`."""
+
+    known: KnownFields | None = None
+    profiles: bool = False
+    vectors: bool = True
+
+    def split(self, prior: csr_array | None, pair: tuple[int, int]) -> tuple[tuple[FieldOfPair, ...], float, Beside]:
+        """The prior of a pair as its fields, the rest, and what the rest is of."""
+        at = float("-inf") if prior is None else float(entries_at(prior, np.array([pair]))[0])
+        counted = None if at == float("-inf") else at
+        if self.known is None or self.known.fitted.scale == 0:
+            if self.known is not None or not self.profiles:
+                return self.known.of(pair) if self.known else (), counted or 0.0, VECTORS
+            return (), counted or 0.0, "vectors and profiles" if self.vectors else "profiles"
+        fields = self.known.of(pair, None if self.vectors else counted)
+        rest = 0.0 if counted is None else counted - sum(field.weight for field in fields)
+        # What vectors do not explain is of accounts that were purged since: frequencies of values have changed.
+        return fields, rest if abs(rest) >= _ROUNDING else 0.0, VECTORS if self.vectors else "purged values"
 
 
 def evidence_of(
-    problem: Problem, evidence: Evidence | None, pair: tuple[int, int], similarity: float | None = None
+    problem: Problem,
+    evidence: Evidence | None,
+    pair: tuple[int, int],
+    similarity: float | None = None,
+    fields: FieldsOfRun | None = None,
 ) -> PairEvidence:
     """What a finished propagation knows of any pair."""
     if evidence is None:
         return PairEvidence(None, similarity=similarity)
     found = terms(problem, evidence, *pair)
-    # What belongs to no neighbour is where the waterfall begins: the degree prior, and the vector prior.
+    # What belongs to no neighbour is where the waterfall begins: the degree prior, profiles, and the vector prior.
     prior = sum(term.weight for term in found if term.a < 0 and term.b < 0)
-    vectors = 0.0 if evidence.prior is None else float(evidence.prior[pair])
-    return PairEvidence([term for term in found if term.a >= 0 or term.b >= 0], prior, vectors, similarity)
+    known, vectors, beside = (fields or FieldsOfRun()).split(evidence.prior, pair)
+    neighbours = [term for term in found if term.a >= 0 or term.b >= 0]
+    return PairEvidence(neighbours, prior, vectors, similarity, known, beside)
 
 
 @dataclass(frozen=True)
@@ -97,7 +135,8 @@ class Competition:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One pair explained. `log_odds` is prior + vectors + hits + misses; None: the method leaves no such evidence.
+    """One pair explained. `log_odds` is prior + vectors + fields + hits + misses; None: the method leaves no such
+    evidence. `beside` names what `vectors` is of.
 
     `competition` is None where the pair is no candidate. `runner_up` is the left account's best other candidate,
     `rival` the right account's. `probability` is `competition.given_counterpart` times `counterpart`, the
@@ -122,6 +161,8 @@ class Explanation:
     rival: Candidate | None
     notes: tuple[str, ...] = ()
     vectors: float = 0.0
+    fields: tuple[FieldOfPair, ...] = ()
+    beside: Beside = VECTORS
 
     def __str__(self) -> str:
         from kedge.decide.steps import as_text
@@ -137,7 +178,8 @@ def explain(
     largest_first = sorted(evidence.terms or (), key=lambda t: (-t.weight, t.a, t.b))
     # A neighbour alone is a miss where it counts against the pair.
     reasons = [((t.a >= 0 and t.b >= 0) or t.weight >= 0, _reason(problem, t)) for t in largest_first]
-    total = float(evidence.prior) + float(evidence.vectors) + sum(reason.weight for _, reason in reasons)
+    total = float(evidence.prior) + float(evidence.vectors) + sum(field.weight for field in evidence.fields)
+    total += sum(reason.weight for _, reason in reasons)
     of_left, of_right = matches.left == left, matches.right == right
     here = np.flatnonzero(of_left & of_right)
     row = int(here[0]) if len(here) else None
@@ -149,6 +191,8 @@ def explain(
         hits=tuple(reason for hit, reason in reasons if hit),
         misses=tuple(reason for hit, reason in reasons if not hit),
         vectors=float(evidence.vectors),
+        fields=evidence.fields,
+        beside=evidence.beside,
         log_odds=None if evidence.terms is None else total,
         similarity=None if evidence.similarity is None else float(evidence.similarity),
         counterpart=float(matches.counterpart[np.argmax(of_left)]) if of_left.any() else None,

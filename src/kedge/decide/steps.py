@@ -13,18 +13,20 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from kedge.decide.explanation import Explanation, Reason
+from kedge.profiles import FieldOfPair
 
 EVIDENCE: Final = "Evidence for this pair"
 RIVALS: Final = "Rivals: who the left account is, if it has a counterpart"
 COUNTERPART: Final = "Counterpart"
 LOG_ODDS_DIGITS: Final = 2
 SHARE_DIGITS: Final = 3
+_LONGEST: Final = 60  # characters of a profile's value in a line
 MOST: Final = 10  # neighbours for the pair with a line of their own, and as many against it
 
 
 @dataclass(frozen=True)
 class Name:
-    """An account's id within a line: other people's text, which each face writes in its own safe way."""
+    """An account's id, or a value of its profile: other people's text, which each face writes in its own safe way."""
 
     id: str
 
@@ -48,7 +50,8 @@ def evidence_lines(explanation: Explanation, most: int = MOST) -> list[Line]:
     """
     e = explanation
     lines = [Line(("number of neighbours on either side",), e.prior)] if e.prior else []
-    lines += [Line(("vectors of the two accounts",), e.vectors)] if e.vectors else []
+    lines += [Line((f"{e.beside} of the two accounts",), e.vectors)] if e.vectors else []
+    lines += [Line(field_words(field), field.weight) for field in e.fields if field.weight]
     for reasons, what, order in ((e.hits, "for", 1), (e.misses, "against", -1)):
         ranked = sorted(reasons, key=lambda r: -abs(r.weight))
         shown, rest = sorted(ranked[:most], key=lambda r: -order * r.weight), ranked[most:]
@@ -58,6 +61,17 @@ def evidence_lines(explanation: Explanation, most: int = MOST) -> list[Line]:
             lines.append(Line((words,), sum(r.weight for r in rest), len(rest)))
     values = add_up([line.value for line in lines], e.log_odds or 0.0, LOG_ODDS_DIGITS)
     return [Line(line.words, value, line.neighbours) for line, value in zip(lines, values, strict=True)]
+
+
+def field_words(field: FieldOfPair) -> Words:
+    """A field that both accounts have: both values and their similarity."""
+    same = "equal" if field.equal else f"similarity {field.similarity or 0.0:.2f}"
+    return (f"{spelled(field.name)}, {same}: ", Name(cut(field.left or "")), " ~ ", Name(cut(field.right or "")))
+
+
+def cut(text: str, most: int = _LONGEST) -> str:
+    """A value fit for a line; a long one by its beginning."""
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def rival_lines(explanation: Explanation) -> list[Line]:
@@ -122,9 +136,11 @@ def _named(reason: Reason) -> Words:
 def as_dict(explanation: Explanation) -> dict[str, Any]:
     """The explanation as plain JSON values; `steps` has the three steps by name."""
     e, c = explanation, explanation.competition
-    neighbours = None if e.log_odds is None else e.log_odds - e.prior - e.vectors
+    profiles = sum(field.weight for field in e.fields)
+    parts = {"prior": e.prior, "vectors": e.vectors, "profiles": profiles}
+    neighbours = None if e.log_odds is None else e.log_odds - sum(parts.values())
     steps = [
-        {"name": "evidence", "neighbours": neighbours, "prior": e.prior, "vectors": e.vectors, "log_odds": e.log_odds},
+        {"name": "evidence", "neighbours": neighbours, **parts, "log_odds": e.log_odds},
         {"name": "rivals", "score": e.score, "given_counterpart": c and c.given_counterpart},
         {"name": "counterpart", "counterpart": e.counterpart, "probability": e.probability},
     ]

@@ -13,7 +13,9 @@ import pyarrow as pa
 from kedge import store
 from kedge.answers import Pair, replay
 from kedge.answers.learn import learn
+from kedge.errors import KedgeError, did_you_mean
 from kedge.pipeline.inputs import is_forgotten
+from kedge.profiles import is_list
 from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
 
 COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "margin", "source")
@@ -63,6 +65,37 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
     order = pa.array([_ORDER.index(word) for word in table["decision"].to_pylist()], pa.int8())
     by = [("order", "ascending"), ("probability", "descending"), ("left", "ascending"), ("right", "ascending")]
     return table.append_column("order", order).sort_by(by).select(COLUMNS)
+
+
+def with_fields(directory: Path, table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """A table of left and right ids with values of both profiles, as left_name and right_name; fields by their left
+    names. Values that are lists become text."""
+    run = store.open_finished(directory)
+    known = store.load_known_fields(run)
+    if known is None:
+        remedy = "match with --left-profiles and --right-profiles, and profiles.keep all"
+        raise KedgeError("the run has no profiles", file=directory, remedy=remedy)
+    fields = {field.left: field for field in known.fitted.fields}
+    problem = store.load_problem(run)
+    places = [network.find(table[side]) for side, network in (("left", problem.left), ("right", problem.right))]
+    for name in dict.fromkeys(name.strip() for name in names):
+        if name not in fields:
+            raise KedgeError(
+                f"no compared field {name!r}",
+                file=directory,
+                remedy=did_you_mean(name, list(fields), f"choose among: {', '.join(fields)}", 0.4),
+            )
+        columns = (known.left.column(fields[name].left), known.right.column(fields[name].right))
+        for side, at, column in zip(("left", "right"), places, columns, strict=True):
+            table = table.append_column(f"{side}_{name}", _taken(column, at))
+    return table
+
+
+def _taken(column: pa.Array, at: IntArray) -> pa.Array:
+    found = column.take(pa.array(at, mask=at < 0))
+    if is_list(found):
+        return pa.array([None if one is None else ", ".join(map(str, one)) for one in found.to_pylist()], pa.string())
+    return found.cast(pa.string()) if pa.types.is_temporal(found.type) else found
 
 
 def _answered(

@@ -8,17 +8,21 @@ from pathlib import Path
 import numpy as np
 
 from kedge.config import Config
-from kedge.decide.explanation import Explanation, evidence_of, explain
+from kedge.decide.explanation import Explanation, FieldsOfRun, evidence_of, explain
 from kedge.evidence import COLUMNS, Evidence, recall
 from kedge.methods import find_method
 from kedge.pipeline.solve import Outcome
+from kedge.profiles import KnownFields, fit_fields
 from kedge.store import (
     DECIDED,
+    FIELDS,
     PRIOR,
     SCORES,
     Artefacts,
     load_decided,
+    load_known_fields,
     load_mixture,
+    load_settings,
     load_support,
     load_suspects,
     open_finished,
@@ -41,8 +45,15 @@ def explain_pair(directory: Path, left: str, right: str) -> Explanation:
     pair = _accounts(problem, left, right, directory)
     evidence = load_evidence(run, problem)
     similarity = _similarity(run, problem, config, *pair)
-    known = evidence_of(problem, evidence, pair, similarity)
+    known = evidence_of(problem, evidence, pair, similarity, load_fields_of_run(run))
     return explain(problem, matches, pair, known, _notes(config, evidence, load_mixture(run)))
+
+
+def load_fields_of_run(run: Artefacts) -> FieldsOfRun:
+    """What explains the profile part of a run's pairs."""
+    if not run.has(FIELDS.file):
+        return FieldsOfRun()
+    return FieldsOfRun(load_known_fields(run), True, load_settings(run).pairing.use == "yes")
 
 
 def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
@@ -54,9 +65,17 @@ def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
     )
     cosine = alignment.cosine(np.array([pair]))
     similarity = None if cosine is None else float(cosine[0])
-    known = evidence_of(problem, evidence, pair, similarity)
+    known = evidence_of(problem, evidence, pair, similarity, _fields_in_memory(outcome))
     notes = _notes(outcome.config, evidence, outcome.config.pairing.mixture)
     return explain(problem, outcome.matches, pair, known, notes)
+
+
+def _fields_in_memory(outcome: Outcome) -> FieldsOfRun:
+    if outcome.problem.profiles is None:
+        return FieldsOfRun()
+    fitted = fit_fields(outcome.suspects.trusted(outcome.problem), outcome.config)
+    known = KnownFields(*outcome.problem.profiles, fitted)
+    return FieldsOfRun(known, True, outcome.config.pairing.use == "yes")
 
 
 def _accounts(problem: Problem, left: str, right: str, file: Path | None) -> tuple[int, int]:

@@ -19,7 +19,11 @@ from kedge.report import build_report
 from kedge.types import IntArray, KedgeError, Matches, Problem
 
 _EQUAL: Final = 1e-9  # of a score: they are sums of floats, in an order that differs between pairs
-_LASTING: Final = (*store.NETWORKS, *store.HYPERGRAPHS)  # stages that decisions of reviewers do not touch
+_LASTING: Final = (
+    *store.NETWORKS,
+    *store.HYPERGRAPHS,
+    *store.PROFILES,
+)  # stages that decisions of reviewers do not touch
 
 
 def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = None) -> Outcome:

@@ -20,7 +20,7 @@ from kedge.linalg import without_entries
 from kedge.pipeline.inputs import Forgotten, forget_accounts, without_pairs
 from kedge.pipeline.match import write_report
 from kedge.store.decisions import DecisionLog
-from kedge.types import KedgeError, Problem
+from kedge.types import KedgeError, Problem, Profiles
 
 _SIDES: Final = ("left", "right")
 
@@ -148,6 +148,8 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
         (store.SUSPECTS, lambda suspects: suspects.without(left, right)),
         (store.HYPERGRAPHS[0], lambda H: without_entries(H, left, no_hyperedge)),
         (store.HYPERGRAPHS[1], lambda H: without_entries(H, right, no_hyperedge)),
+        (store.PROFILES[0], lambda table: Profiles(table).without(left).table),
+        (store.PROFILES[1], lambda table: Profiles(table).without(right).table),
         (store.NETWORKS[0], lambda _: blanked.left),
         (store.NETWORKS[1], lambda _: blanked.right),
     ]

@@ -27,6 +27,7 @@ from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
+from kedge.profiles import FittedFields, compared_columns, fit_fields
 from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
 
@@ -198,7 +199,22 @@ def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignm
         run.save(store.SUPPORT, lambda: support().beliefs)
         if config.pairing.use == "yes" or problem.profiles is not None:
             run.save(store.PRIOR, prior)
+    if problem.profiles is not None:
+        _save_profiles(problem, config, run)
     return alignment
+
+
+def _save_profiles(problem: Problem, config: Config, run: Run) -> None:
+    """What the fields are worth, and their values unless `profiles.keep` is none."""
+    fitted = cache(lambda: fit_fields(problem, config))
+    run.save(store.FIELDS, fitted)
+    for side, stage in enumerate(store.PROFILES):
+        if config.profiles.keep == "all":
+            run.save(stage, partial(_compared, problem, side, fitted))
+
+
+def _compared(problem: Problem, side: int, fitted: Callable[[], FittedFields]) -> pa.Table:
+    return None if problem.profiles is None else compared_columns(fitted(), problem.profiles)[side].table
 
 
 def measure(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any]:

@@ -42,11 +42,9 @@ def shared_features(fields: list[tuple[Values, Values]]) -> tuple[csr_array, csr
         worth = np.log(n / np.maximum(count[0] + count[1], 1)) if single else np.full(len(usable), np.log(n))
         scale = np.sqrt(np.maximum(worth, 0)) * usable
         for i, side in enumerate((left, right)):
-            weighed = csr_array(side.features)
-            weighed = csr_array(
-                ((weighed.data * scale[weighed.indices]).astype(np.float32), weighed.indices, weighed.indptr),
-                shape=weighed.shape,
-            )
+            # A copy: zeros are removed in place, and the similarity of a pair needs the features as they are.
+            weighed = csr_array(side.features, copy=True)
+            weighed.data = (weighed.data * scale[weighed.indices]).astype(np.float32)
             weighed.eliminate_zeros()
             sides[i].append(weighed)
     if not sides[0]:
@@ -69,7 +67,8 @@ def affordable(left: csr_array, right: csr_array) -> tuple[csr_array, csr_array]
 
 
 def _only(matrix: csr_array, kept: Any) -> csr_array:
-    chosen = csr_array((matrix.data * kept[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
+    chosen = csr_array(matrix, copy=True)
+    chosen.data *= kept[chosen.indices]
     chosen.eliminate_zeros()
     return chosen
 

@@ -132,7 +132,7 @@ def weigh_terms(left: Iterable[Sequence[str]], right: Iterable[Sequence[str]]) -
         places: list[int] = []
         ends = [0]
         for bag in bags:
-            places += [seen.setdefault(term, len(seen)) for term in set(bag)]
+            places += [seen.setdefault(term, len(seen)) for term in sorted(set(bag))]
             ends.append(len(places))
         sides.append((np.asarray(places, np.int64), np.asarray(ends, np.int64)))
     width, n = max(len(seen), 1), sum(len(ends) - 1 for _, ends in sides)

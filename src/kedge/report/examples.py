@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.decide.explanation import Explanation, evidence_of, explain
+from kedge.decide.explanation import Explanation, FieldsOfRun, evidence_of, explain
 from kedge.evidence import recall
 from kedge.report.facts import Facts
 from kedge.store import Contents
@@ -21,11 +21,12 @@ def explain_first(contents: Contents, facts: Facts) -> list[tuple[str, Explanati
     if not chosen:
         return []
     evidence = None if support is None else recall(problem, support.beliefs, support.prior)
+    fields = FieldsOfRun(contents.known_fields, contents.fields is not None, contents.with_vectors)
     matches = _around(contents, [row.left for _, row in chosen], [row.right for _, row in chosen])
     found = []
     for title, row in chosen:
         pair = int(problem.left.find([row.left])[0]), int(problem.right.find([row.right])[0])
-        found.append((title, explain(problem, matches, pair, evidence_of(problem, evidence, pair))))
+        found.append((title, explain(problem, matches, pair, evidence_of(problem, evidence, pair, fields=fields))))
     return found
 
 

@@ -12,6 +12,7 @@ from kedge.report.blocks import Figure
 from kedge.report.card import linkage_card
 from kedge.report.examples import explain_first
 from kedge.report.facts import Facts, gather_facts
+from kedge.report.fields import field_card
 from kedge.report.figures import draw_figures
 from kedge.report.markup import Markup, data_block, join, raw_style_or_script, static, tag
 from kedge.report.sections import (
@@ -124,6 +125,13 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
             pair_tables(facts, explain_first(contents, facts)),
         ),
         (
+            "fields",
+            "What profiles are worth",
+            "Profiles",
+            "Agreement: the mean similarity of anchors that both have a value, and of random pairs.",
+            field_card(contents.fields) if contents.fields else join(),
+        ),
+        (
             "anchors",
             "Doubtful anchors",
             "Doubtful anchors",
@@ -138,6 +146,7 @@ def _body(contents: Contents, facts: Facts, figures: dict[str, Figure]) -> list[
         "trust": not chosen("reliability"),
         "audit": facts.audit is None,
         "counterparts": not facts.counterparts,
+        "fields": contents.fields is None or not contents.fields.fields,
         "anchors": not facts.suspects,
         "training": not chosen("training", "parts"),
     }

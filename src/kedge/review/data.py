@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from kedge.answers import Sample
 from kedge.config import Config
+from kedge.decide.explanation import FieldsOfRun
 from kedge.errors import KedgeError
 from kedge.evidence import Evidence
-from kedge.pipeline.explain import load_evidence
+from kedge.pipeline.explain import load_evidence, load_fields_of_run
 from kedge.review.order import information_order
 from kedge.store import DECIDED, load_decided, load_mixture, open_finished, read_manifest
 from kedge.types import FloatArray, IntArray, Matches, Problem
@@ -27,7 +28,7 @@ class ReviewData:
     `matched`: the anchor or else the assigned partner of each left account. `evidence`: what explains log-odds, if the
     method left it. `reordered`: whether candidates stand in another order than that of their log-odds. `directory`:
     where the run is, if it is on the disk. `audit`: the queue is the sample of an audit, in its order, and nothing of
-    what kedge decided is shown before an answer.
+    what kedge decided is shown before an answer. `fields`: the profiles, if the run keeps them.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ReviewData:
     reordered: bool = False
     directory: Path | None = None
     audit: bool = False
+    fields: FieldsOfRun = field(default_factory=FieldsOfRun)
 
     def for_audit(self, sample: Sample) -> ReviewData:
         """The same run with the sample of an audit as its queue; pairs that are not assigned any more are dropped."""
@@ -110,4 +112,5 @@ def load_review(directory: Path) -> ReviewData:
     problem, matches, config = load_decided(run)
     evidence = load_evidence(run, problem)
     data = from_solution(directory.resolve().name, run.manifest["run_id"], problem, matches, config, evidence)
-    return replace(data, reordered=bool(load_mixture(run)), directory=directory)
+    fields = load_fields_of_run(run)
+    return replace(data, reordered=bool(load_mixture(run)), directory=directory, fields=fields)

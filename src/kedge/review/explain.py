@@ -13,12 +13,24 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from kedge.decide.explanation import PairEvidence, explain
+from kedge.decide.explanation import Beside, PairEvidence, explain
 from kedge.decide.steps import LOG_ODDS_DIGITS as _DIGITS
 from kedge.decide.steps import RIVALS, Words, add_up, counterpart_words, lead_words, rival_lines
 from kedge.evidence import Term, terms
+from kedge.profiles import FieldOfPair
 from kedge.review.data import ReviewData
-from kedge.review.responses import Account, Ego, EgoSide, Evidence, Neighbour, NeighbourStep, Part, SumStep, Way
+from kedge.review.responses import (
+    Account,
+    Ego,
+    EgoSide,
+    Evidence,
+    FieldStep,
+    Neighbour,
+    NeighbourStep,
+    Part,
+    SumStep,
+    Way,
+)
 from kedge.types import Network
 
 _JOINED: Final = 12  # matched neighbour pairs drawn, each with a bar; the others are summed
@@ -33,19 +45,21 @@ def account(network: Network, number: int) -> Account:
 
 @dataclass(frozen=True)
 class PairTerms:
-    """The terms of one pair, largest first, whether they are log-odds that add up, and what the vectors add."""
+    """The terms of one pair, largest first, whether they are log-odds that add up, and what fields and vectors add;
+    `beside` as in `PairEvidence`."""
 
     additive: bool
     terms: list[Term]
     vectors: float = 0.0
+    fields: tuple[FieldOfPair, ...] = ()
+    beside: Beside = "vectors"
 
 
 def pair_terms(data: ReviewData, left: int, right: int) -> PairTerms:
     """The evidence for and against a pair."""
     if data.evidence is not None:
-        prior = data.evidence.prior
-        vectors = 0.0 if prior is None else float(prior[left, right])
-        return PairTerms(True, terms(data.problem, data.evidence, left, right), vectors)
+        fields, vectors, beside = data.fields.split(data.evidence.prior, (left, right))
+        return PairTerms(True, terms(data.problem, data.evidence, left, right), vectors, fields, beside)
     problem = data.problem
     near, far = _neighbours(problem.left, left), set(_neighbours(problem.right, right).tolist())
     found = []
@@ -71,15 +85,24 @@ def waterfall(data: ReviewData, found: PairTerms) -> Evidence:
         ("missing_left", [term for term in alone if term.b >= 0 and term.weight < 0]),
         ("profile", [term for term in found.terms if term.a < 0 and term.b < 0]),
     )
-    steps: list[NeighbourStep | SumStep] = [
-        {"kind": "neighbour", **_neighbour(data, term), "weight": term.weight} for term in hits[:_JOINED]
+    steps: list[NeighbourStep | FieldStep | SumStep] = [
+        {
+            "kind": "field",
+            "name": field.name,
+            "equal": field.equal,
+            "similarity": field.similarity,
+            "weight": field.weight,
+        }
+        for field in found.fields
+        if field.weight
     ]
+    steps += [{"kind": "neighbour", **_neighbour(data, term), "weight": term.weight} for term in hits[:_JOINED]]
     for kind, members in sums:
         if members:
             steps.append({"kind": kind, "count": len(members), "weight": sum(term.weight for term in members)})
     if found.vectors:
-        steps.append({"kind": "vectors", "count": 1, "weight": found.vectors})
-    total = found.vectors + sum(term.weight for term in found.terms)
+        steps.append({"kind": found.beside, "count": 1, "weight": found.vectors})
+    total = found.vectors + sum(term.weight for term in found.terms) + sum(field.weight for field in found.fields)
     for step, weight in zip(steps, add_up([step["weight"] or 0.0 for step in steps], total, _DIGITS), strict=True):
         step["weight"] = weight
     return {

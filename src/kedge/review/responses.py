@@ -104,8 +104,28 @@ class NeighbourStep(Neighbour):
 class SumStep(TypedDict):
     """What several of a kind add together."""
 
-    kind: Literal["other", "possible", "missing_left", "missing_right", "profile", "vectors"]
+    kind: Literal[
+        "other",
+        "possible",
+        "missing_left",
+        "missing_right",
+        "profile",
+        "vectors",
+        "profiles",
+        "vectors and profiles",
+        "purged values",
+    ]
     count: Count
+    weight: float | None
+
+
+class FieldStep(TypedDict):
+    """What one field of the profiles adds."""
+
+    kind: Literal["field"]
+    name: str
+    equal: bool
+    similarity: Share | None
     weight: float | None
 
 
@@ -113,7 +133,7 @@ class Evidence(TypedDict):
     """The steps of the evidence waterfall; `reordered`: candidates do not stand in the order of their log-odds."""
 
     unit: Literal["log-odds", "shared anchors"]
-    steps: list[NeighbourStep | SumStep]
+    steps: list[NeighbourStep | FieldStep | SumStep]
     total: float | None
     reordered: bool
 
@@ -164,6 +184,24 @@ class Ego(TypedDict):
     right: EgoSide
 
 
+class Piece(TypedDict):
+    """A piece of a value; `equal`: the other account's value has it too."""
+
+    text: str
+    equal: bool
+
+
+class FieldRow(TypedDict):
+    """One field of both profiles; null where it is missing. `similarity` is null too in blind mode."""
+
+    name: str
+    kind: str
+    left: list[Piece] | None
+    right: list[Piece] | None
+    equal: bool
+    similarity: Share | None
+
+
 class Pair(TypedDict):
     """Everything about one pair; null in blind mode and where the pair is no candidate. `asked`: may be answered."""
 
@@ -186,6 +224,7 @@ class Pair(TypedDict):
     candidates: list[Choice]
     rivals: list[Choice]
     ego: Ego
+    profiles: list[FieldRow]
     evidence: Evidence
     way: Way | None
     blind: bool

@@ -12,6 +12,7 @@ from kedge.answers import PURGE, VERDICTS, Entry
 from kedge.review import responses
 from kedge.review.explain import account, ego_networks, pair_terms, waterfall, way
 from kedge.review.order import SHOWN
+from kedge.review.profiles import field_rows
 from kedge.review.queue import ReviewQueue
 from kedge.review.requests import HistoryQuery, QueueQuery
 from kedge.types import DECISIONS
@@ -71,6 +72,7 @@ def pair_view(queue: ReviewQueue, left: int, right: int, reviewer: str, blind: b
         "candidates": _candidates(queue, left, right, blind),
         "rivals": _rivals(queue, left, right, blind),
         "ego": ego_networks(data, left, right, found, by_name=blind),
+        "profiles": field_rows(found.fields, blind),
         "evidence": _unweighted(waterfall(data, found)) if blind else waterfall(data, found),
         "way": None if blind else way(data, left, right),
         "blind": blind,
@@ -83,11 +85,15 @@ def _unweighted(evidence: responses.Evidence) -> responses.Evidence:
     steps = evidence["steps"]
     for step in steps:
         step["weight"] = None
+        if step["kind"] == "field":
+            step["similarity"] = None
     return {**evidence, "total": None, "steps": sorted(steps, key=_by_name)}
 
 
-def _by_name(step: responses.NeighbourStep | responses.SumStep) -> tuple[str, str]:
-    return step["left"]["id"] if step["kind"] == "neighbour" else "\U0010ffff", step["kind"]
+def _by_name(step: responses.NeighbourStep | responses.FieldStep | responses.SumStep) -> tuple[int, str]:
+    if step["kind"] == "field":
+        return 0, ""
+    return (1, step["left"]["id"]) if step["kind"] == "neighbour" else (2, step["kind"])
 
 
 def _candidates(queue: ReviewQueue, left: int, right: int, blind: bool) -> list[responses.Choice]:

@@ -22,6 +22,7 @@ from kedge.store.layout import (
     DECIDED,
     EMBEDDINGS,
     EVALUATION,
+    FIELDS,
     HELD_OUT,
     HYPERGRAPHS,
     MATCHES,
@@ -29,6 +30,7 @@ from kedge.store.layout import (
     NETWORKS,
     PARTS,
     PRIOR,
+    PROFILES,
     SCORES,
     SETTINGS,
     SUPPORT,
@@ -36,10 +38,22 @@ from kedge.store.layout import (
     TRAINING,
 )
 from kedge.store.renamed import rename_evaluation
-from kedge.types import DECISIONS, Alignment, Hypergraph, IntArray, KedgeError, Matches, Problem, Support, Suspects
+from kedge.types import (
+    DECISIONS,
+    Alignment,
+    Hypergraph,
+    IntArray,
+    KedgeError,
+    Matches,
+    Problem,
+    Profiles,
+    Support,
+    Suspects,
+)
 
 if TYPE_CHECKING:
     from kedge.probability import AnyCalibrator  # it loads scipy.optimize
+    from kedge.profiles import FittedFields, KnownFields
 
 
 def open_finished(directory: Path, *more: str) -> Artefacts:
@@ -128,6 +142,8 @@ class Contents:
     the test pairs, None where the run had none; `training` and `parts` are there only if the method left them (`layout`
     describes them). `support` explains single pairs, where the method left anything of the kind. `audit` is what an
     audit shows of the decisions, None without one; `counterparts` how they hang on the share with a counterpart.
+    `fields` is what each field of the profiles is worth, `known_fields` has their values too, if the run keeps them;
+    `with_vectors`: whether vectors are a part of its evidence.
     """
 
     name: str
@@ -145,6 +161,9 @@ class Contents:
     audit: Mapping[str, Any] | None = None
     counterparts: Sequence[Mapping[str, Any]] = ()
     suspects: Suspects = field(default_factory=Suspects)
+    fields: FittedFields | None = None
+    known_fields: KnownFields | None = None
+    with_vectors: bool = True
 
 
 def load_contents(directory: Path) -> Contents:
@@ -171,6 +190,9 @@ def load_contents(directory: Path) -> Contents:
         audit=summary.get("audit"),
         counterparts=summary.get("counterparts", ()),
         suspects=load_suspects(artefacts),
+        fields=load_fields(artefacts),
+        known_fields=load_known_fields(artefacts),
+        with_vectors=load_settings(artefacts).pairing.use == "yes",
     )
 
 
@@ -201,12 +223,32 @@ def load_support(artefacts: Artefacts) -> Support | None:
     return Support(artefacts.load(SUPPORT), prior)
 
 
+def load_fields(artefacts: Artefacts) -> FittedFields | None:
+    """What each field of the profiles is worth; None in a run without profiles."""
+    found: FittedFields | None = artefacts.load(FIELDS) if artefacts.has(FIELDS.file) else None
+    return found
+
+
+def load_known_fields(artefacts: Artefacts) -> KnownFields | None:
+    """The profiles of a run; None where it has none, or `profiles.keep` is none."""
+    fitted = load_fields(artefacts)
+    if fitted is None or not all(artefacts.has(stage.file) for stage in PROFILES):
+        return None
+    from kedge.profiles import KnownFields
+
+    left, right = (Profiles(artefacts.load(stage)) for stage in PROFILES)
+    return KnownFields(left, right, fitted)
+
+
+def load_settings(artefacts: Artefacts) -> Config:
+    """The settings of a run with what was chosen for those left open."""
+    config: Config = artefacts.load(SETTINGS) if artefacts.has(SETTINGS.file) else run_config(artefacts.manifest)
+    return config
+
+
 def load_mixture(artefacts: Artefacts) -> tuple[float, ...]:
     """The weights by which candidates stand in another order than that of their log-odds; none where they do not."""
-    if not artefacts.has(SETTINGS.file):
-        return ()
-    config: Config = artefacts.load(SETTINGS)
-    return config.pairing.mixture
+    return load_settings(artefacts).pairing.mixture if artefacts.has(SETTINGS.file) else ()
 
 
 def open_vectors(artefacts: Artefacts) -> DiskCache:

@@ -150,10 +150,17 @@ def _load_calibrator(file: BinaryIO) -> Any:
     return from_plain(EarlierCalibrator, rename_calibration(record))
 
 
+def _load_fields(file: BinaryIO) -> Any:
+    from kedge.profiles import FittedFields  # few runs have profiles
+
+    return from_plain(FittedFields, JSON.load(file))
+
+
 def _load_sample(file: BinaryIO) -> Sample:
     return from_plain(Sample, JSON.load(file))
 
 
+FITTED_FIELDS: Format[Any] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_fields)
 SAMPLE: Format[Sample] = Format(lambda value, file: JSON.dump(to_plain(value), file), _load_sample)
 NETWORK: Format[Network] = Format(_dump_network, _load_network)
 ALIGNMENT: Format[Alignment] = Format(_dump_alignment, _load_alignment)

@@ -15,6 +15,7 @@ from kedge.store.formats import (
     ALIGNMENT,
     ARRAYS,
     CALIBRATOR,
+    FITTED_FIELDS,
     JSON,
     NETWORK,
     SETTINGS_JSON,
@@ -59,6 +60,10 @@ HYPERGRAPHS: Final = tuple(
     Stage(f"{side}-hypergraph", f"saving the {side} hypergraph", f"networks/{side}_hypergraph.npz", SPARSE)
     for side in ("left", "right")
 )
+PROFILES: Final = tuple(
+    Stage(f"{side}-profiles", f"saving the {side} profiles", f"networks/{side}_profiles.parquet", TABLE)
+    for side in ("left", "right")
+)
 ANCHORS: Final = Stage("anchors", "saving the anchors", "networks/anchors.npz", ARRAYS)
 SETTINGS: Final = Stage("settings", "choosing settings", "model/settled.json", SETTINGS_JSON, names_accounts=False)
 TRAINING: Final = Stage("training", "embedding the networks", "model/training.json", JSON, names_accounts=False)
@@ -67,6 +72,9 @@ SUSPECTS: Final = Stage("suspects", "examining the anchors", "model/suspects.npz
 SCORES: Final = Stage("scores", "scoring pairs", "model/scores.npz", ALIGNMENT)
 SUPPORT: Final = Stage("support", "saving the evidence", "model/support.npz", SPARSE)
 PRIOR: Final = Stage("prior", "saving the vector evidence", "model/prior.npz", SPARSE)
+FIELDS: Final = Stage(
+    "fields", "saving the weights of the fields", "model/fields.json", FITTED_FIELDS, names_accounts=False
+)
 CALIBRATION: Final = Stage(
     "calibration", "calibrating on validation anchors", "model/calibration.json", CALIBRATOR, names_accounts=False
 )
@@ -77,6 +85,7 @@ STAGES: Final = {
     for stage in (
         *NETWORKS,
         *HYPERGRAPHS,
+        *PROFILES,
         ANCHORS,
         SETTINGS,
         TRAINING,
@@ -85,6 +94,7 @@ STAGES: Final = {
         SCORES,
         SUPPORT,
         PRIOR,
+        FIELDS,
         CALIBRATION,
         MATCHES,
     )

@@ -1,5 +1,5 @@
 // The way to the probability: from 0 to the pair's log-odds, one bar per neighbour; then rivals, and counterpart.
-import { h, name, percent, s } from "./dom.js";
+import { h, name, percent, s, spelled } from "./dom.js";
 
 const some = (n, words) => `${n} ${words.replace("neighbours", n === 1 ? "neighbour" : "neighbours")}`;
 const WORDS = {
@@ -9,6 +9,9 @@ const WORDS = {
   missing_left: (n) => some(n, "right neighbours missing on the left"),
   profile: () => "numbers of neighbours compared",
   vectors: () => "similarity of the two vectors",
+  profiles: () => "profiles of the two accounts",
+  "vectors and profiles": () => "vectors and profiles of the two accounts",
+  "purged values": () => "values of accounts that were purged since",
 };
 
 const signed = (x) => (x === 0 ? "" : x > 0 ? "+" : "−") + Math.abs(x).toFixed(2);
@@ -45,8 +48,9 @@ export function waterfall(pair) {
     const label = step.kind === "neighbour"
       ? [rung === undefined ? null : h("span", { class: `chip c${rung % 6}` }, rung + 1), name(step.left.id), " ↔ ", name(step.right.id),
           step.known ? null : h("span", { class: "muted" }, pair.blind ? "" : ` ${percent(step.belief)}`)]
+      : step.kind === "field" ? [spelled(step.name), step.equal ? ", equal" : step.similarity === null ? "" : `, similarity ${step.similarity.toFixed(2)}`]
       : WORDS[step.kind](step.count);
-    return h("tr", { class: step.kind },
+    return h("tr", { class: step.kind === "neighbour" ? "neighbour" : null },
       h("th", { scope: "row" }, label),
       pair.blind ? null : h("td", { class: "bars" }, bar(from, to, step.weight < 0 ? "against" : "for")),
       pair.blind ? null : h("td", { class: "figure" }, signed(step.weight)));
@@ -56,7 +60,7 @@ export function waterfall(pair) {
       h("td", { class: "bars" }, bar(Math.min(0, total), Math.max(0, total), "sum")), h("td", { class: "figure" }, signed(total))));
   }
   const title = unit === "log-odds" ? "1. Evidence for this pair" : "1. Shared known neighbours";
-  const hint = pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, one step per neighbour" : "rare neighbours count more; the score is not their sum";
+  const hint = pair.blind ? "weights hidden" : unit === "log-odds" ? "log-odds, one step per field and neighbour" : "rare neighbours count more; the score is not their sum";
   const table = steps.length ? h("table", {}, h("tbody", {}, rows)) : h("p", { class: "none" }, "The networks hold no evidence for or against this pair.");
   const order = reordered && !pair.blind ? h("p", { class: "muted sub" }, "Candidates are not ranked by log-odds alone: the score counts vector similarity and other signals too.") : null;
   return h("section", { class: "card evidence" }, h("h2", {}, "Why this probability"), h("h3", {}, title, " ", h("span", { class: "hint" }, hint)), table, order, pair.way ? rest(pair.way) : null);

@@ -2,6 +2,7 @@
 import { badge, fill, h, name, neighbours, percent, plain, spelled } from "./dom.js";
 import { egoNetworks, legend } from "./ego.js";
 import { waterfall } from "./evidence.js";
+import { profiles } from "./profiles.js";
 
 function person(account, side) {
   return h("div", { class: `person ${side}` },
@@ -61,6 +62,7 @@ export function showPair(place, pair, actions) {
     h("section", { class: "card head" },
       h("div", { class: "pair" }, person(pair.left, "left"), sureness(pair, actions.audit), person(pair.right, "right")),
       warnings(pair), standing(pair)),
+    profiles(pair),
     h("div", { class: "columns" },
       h("section", { class: "card graph" },
         h("h2", {}, "Neighbours", h("span", { class: "hint" }, matched(pair.ego))), drawing, legend()),
