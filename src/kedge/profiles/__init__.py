@@ -4,3 +4,4 @@ from kedge.profiles.compare import Compared, Weighed, compare, weigh
 from kedge.profiles.facts import FieldFacts, describe_fields, field_warnings
 from kedge.profiles.fields import Field, choose_fields, parse_comparison
 from kedge.profiles.kinds import KINDS
+from kedge.profiles.start import Start, find_start
