@@ -14,9 +14,10 @@ only, and how many pairs above a threshold are right is counted otherwise: two a
 same person, and whatever the model finds between them is wrong (target-decoy search, Elias and Gygi, 2007). T pairs of
 the two networks and D of accounts within them, as many as there would be among n_1 × n_2, leave
 
-    precision = 1 - (1 + D (1 - T / n_1) (1 - T / n_2)) / T
+    precision = 1 - (1 + D (1 - T / max(n_1, n_2))) / T
 
-An account that has found its partner has no part in a wrong pair any more.
+An account that has found its partner has no part in a wrong pair any more. (With this factor for both accounts of a
+pair the estimate is too high where nearly all find one.)
 """
 
 from __future__ import annotations
@@ -82,9 +83,8 @@ def find_start(left: Profiles, right: Profiles, config: ProfileConfig) -> Start:
             break
         threshold = fitted.probability[chosen[last]]
         count = int((fitted.probability[chosen] >= threshold).sum())
-        free = float(np.prod([max(1 - count / n, 0.0) for n in sizes]))
-        wrong = scale * float((within >= threshold).sum())
-        precision = 1 - (1 + wrong * free) / count
+        wrong = scale * float((within >= threshold).sum()) * (1 - count / max(sizes))
+        precision = 1 - (1 + wrong) / count
         if precision > max(best.precision, _LEAST):
             best = Start(compared.pairs[np.sort(chosen[:count])], precision)
         if precision >= _ENOUGH:
