@@ -69,7 +69,8 @@ def none(name: str, method: str, seed: int) -> None:
     found, seconds, _ = run(problem, truth, config, seed)
     # In the order of accounts that `run` has, so that the random pairs are the same.
     ordered = canonical(replace(problem, rejected=truth))
-    start = find_start(*ordered.profiles or (), config.profiles)
+    assert ordered.profiles is not None
+    start = find_start(*ordered.profiles, config.profiles)
     right = ordered.is_rejected(start.pairs).mean() if len(start.pairs) else None
     cells = [start.precision, right, *(found[key] for key in ("hits1", "mrr", "match_precision", "match_recall"))]
     shown = " | ".join("" if value is None else f"{value:.3f}" for value in cells)
