@@ -2,6 +2,7 @@
 
     python benchmarks/profiles.py [--pairs douban,cora] [--shares 1,5,20] [--method evidence] [--seed 0]
     python benchmarks/profiles.py --pairs douban --shares 0        # the split of the literature, where there is one
+    python benchmarks/profiles.py --none                           # without any anchor
     python benchmarks/profiles.py --size 100000                    # cost of the comparison alone, four fields
 
 Training anchors are a share of all anchors, drawn by seed; the rest is the test, and nothing is chosen on it.
@@ -28,7 +29,7 @@ from kedge.context import RunContext
 from kedge.ingest import read_profiles
 from kedge.linalg import canonical
 from kedge.pipeline import MemoryRun, measure, solve
-from kedge.profiles import compare, weigh
+from kedge.profiles import compare, find_start, weigh
 from kedge.types import IntArray, Network, Problem
 
 WITHOUT_NAME = ("summary", "homepage_host", "section_or_keywords", "version")
@@ -56,6 +57,24 @@ def problem_of(name: str, share: float, seed: int) -> tuple[Problem, IntArray]:
         train, anchors = anchors[order[:count]], anchors[order[count:]]
     known = tuple(read_profiles(s, n)[0] for s, n in zip(sources, (problem.left, problem.right), strict=True))
     return replace(problem, anchors=train, profiles=(known[0], known[1])), anchors
+
+
+def none(name: str, method: str, seed: int) -> None:
+    """A row of the table without any anchor: what it starts from, and what becomes of all true pairs."""
+    given, test = problem_of(name, 1, seed)
+    truth = np.concatenate([given.anchors, test])
+    settings = {"method": method, "seed": seed, "profiles.fields": FIELDS.get(name, ())}
+    config = resolve(overrides=settings)
+    problem = replace(given, anchors=truth[:0])
+    found, seconds, _ = run(problem, truth, config, seed)
+    # In the order of accounts that `run` has, so that the random pairs are the same.
+    ordered = canonical(replace(problem, rejected=truth))
+    assert ordered.profiles is not None
+    start = find_start(*ordered.profiles, config.profiles)
+    right = ordered.is_rejected(start.pairs).mean() if len(start.pairs) else None
+    cells = [start.precision, right, *(found[key] for key in ("hits1", "mrr", "match_precision", "match_recall"))]
+    shown = " | ".join("" if value is None else f"{value:.3f}" for value in cells)
+    print(f"| {name} | {len(truth):,} | {len(start.pairs):,} | {shown} | {seconds:.0f} |", flush=True)
 
 
 def arms(problem: Problem) -> Iterator[tuple[str, Problem]]:
@@ -104,10 +123,19 @@ def main() -> None:
     parser.add_argument("--method", default="kedge")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=0, help="accounts per side: the cost of the comparison alone")
+    parser.add_argument("--none", action="store_true", help="without any anchor")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.size:
         cost(asked.size, asked.seed)
+        return
+    if asked.none:
+        print(
+            "| pair | true pairs | starts from | expected right | right | Hits@1 | MRR | precision | recall | CPU s |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|---|")
+        for name in asked.pairs.split(","):
+            none(name, asked.method, asked.seed)
         return
     print("| pair | anchors | from | Hits@1 | MRR | precision | recall | weight | CPU s |")
     print("|---|---|---|---|---|---|---|---|---|")

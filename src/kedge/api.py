@@ -24,7 +24,7 @@ __all__ += ["match", "read_network"]
 def match(
     left: Any,
     right: Any,
-    anchors: Any,
+    anchors: Any = None,
     *,
     preset: str = "default",
     left_hypergraph: Any = None,
@@ -35,10 +35,10 @@ def match(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Matches:
-    """Match two networks given some known pairs.
+    """Match two networks given some known pairs, or profiles, or both.
 
     left, right: a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids.
-    anchors: known (left id, right id) pairs: a path, a frame, a dict or a list.
+    anchors: known (left id, right id) pairs: a path, a frame, a dict or a list; None where profiles have to do.
     left_hypergraph, right_hypergraph: hyperedges of one's own in place of the built ones, as for `embed`, for methods
     that look at any; a matrix has one row for each account in the order in which the network first names them.
     left_profiles, right_profiles: what else is known of the accounts: a path or a frame with a column of ids and any
@@ -120,7 +120,7 @@ class Linker:
     def fit(
         self,
         networks: tuple[Any, Any],
-        anchors: Any,
+        anchors: Any = None,
         hypergraphs: tuple[Any, Any] = (None, None),
         profiles: tuple[Any, Any] = (None, None),
     ) -> Linker:

@@ -20,8 +20,8 @@ Test = Annotated[Path | None, typer.Option("--test", help="Held-out pairs; used 
 def match(
     left: options.Left,
     right: options.Right,
-    anchors: options.Anchors,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")],
+    anchors: options.Anchors = None,
     test: Test = None,
     columns: options.Columns = None,
     left_columns: options.LeftColumns = None,

@@ -22,7 +22,8 @@ F = TypeVar("F", bound=Callable[..., None])
 
 Left = Annotated[Path, typer.Argument(help="The left network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")]
 Right = Annotated[Path, typer.Argument(help="The right network.")]
-Anchors = Annotated[Path, typer.Option("--anchors", "-a", help="Known pairs: one left id and right id per line.")]
+_ANCHORS = "Known pairs: one left id and right id per line. Profiles may take their place."
+Anchors = Annotated[Path | None, typer.Option("--anchors", "-a", help=_ANCHORS)]
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory, as `kedge match -o` makes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]

@@ -1,6 +1,6 @@
 """Pseudonyms: a keyed hash of an id or of a value, equal where the values are equal in their stated form.
 
-HMAC-SHA256, the first 128 bits in hex (decision 45). Ids are hashed as they are compared everywhere in kedge: exactly,
+HMAC-SHA256, the first 128 bits in hex (decision 44). Ids are hashed as they are compared everywhere in kedge: exactly,
 spaces around them aside. Values of profiles take a form first, so that both sides hash equal things equally.
 """
 

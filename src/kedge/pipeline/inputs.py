@@ -68,19 +68,19 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
             f"the method {method.name!r} has no use for a hypergraph",
             remedy=f"leave it out, or choose the method {', '.join(most)} or {last}",
         )
+    if inputs.anchors is None and (inputs.profiles == (None, None) or not method.reads_profiles):
+        unread = f", and the method {method.name} does not read profiles" if not method.reads_profiles else ""
+        raise KedgeError(
+            f"no anchors: nothing is known of any pair{unread}",
+            remedy="give known pairs (--anchors), or profiles of both networks (--left-profiles, --right-profiles)",
+        )
     progress.stage("reading the left network")
     left, left_report = ingest.read_network(inputs.left, config.read, "left")
     progress.stage("reading the right network")
     right, right_report = ingest.read_network(inputs.right, config.read, "right")
     for note in (*reading_notes("left", left_report), *reading_notes("right", right_report)):
         progress.note(note)
-    columns = ingest.read_pairs(inputs.anchors, config.read)
-    resolved = ingest.resolve_pairs(columns, left, right)
-    for note in resolved.report.notes:
-        progress.note(f"anchors: {note}")
-    problem = ingest.build_problem(left, right, resolved, columns, config.read.contradictory)
-    if resolved.report.contradictory:
-        progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
+    problem = _with_anchors(left, right, inputs, config, progress)
 
     def own(side: str, source: Any, network: Network, read: Network) -> Hypergraph | None:
         if source is None:
@@ -93,13 +93,27 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
         own("right", inputs.hypergraphs[1], problem.right, right),
     )
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
-    for note in (*filter(None, hubs), *_anchor_notes(problem, method)):
+    for note in (*filter(None, hubs), *(() if inputs.anchors is None else _anchor_notes(problem, method))):
         progress.note(note)
     problem = canonical(
         replace(problem, hypergraphs=hypergraphs, profiles=_profiles(inputs, problem, config, progress))
     )
     if problem.profiles is not None:
         note_fields(problem.profiles, problem.anchors, config, progress)
+    return problem
+
+
+def _with_anchors(left: Network, right: Network, inputs: Inputs, config: Config, progress: Progress) -> Problem:
+    """The problem with the anchors that were given, if any were."""
+    if inputs.anchors is None:
+        return Problem(left, right, np.empty((0, 2), np.int64))
+    columns = ingest.read_pairs(inputs.anchors, config.read)
+    resolved = ingest.resolve_pairs(columns, left, right)
+    for note in resolved.report.notes:
+        progress.note(f"anchors: {note}")
+    problem = ingest.build_problem(left, right, resolved, columns, config.read.contradictory)
+    if resolved.report.contradictory:
+        progress.note(f"{resolved.report.contradictory:,} anchors give one account several partners and are left out")
     return problem
 
 

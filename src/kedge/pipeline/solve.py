@@ -26,6 +26,7 @@ from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
+from kedge.pipeline.start import Started, start
 from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
 from kedge.profiles import FittedFields, compared_columns, fit_fields
 from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
@@ -105,6 +106,8 @@ def solve(
     """
     method, context = find_method(config.method), run.context
     _save_problem(problem, run, given)
+    started = start(problem, config, given, context.progress)
+    asked, problem, given = (problem, problem, given) if started is None else (problem, started.problem, started.count)
     if method.embeds:  # nothing that is left open has an effect on their vectors
         _train(problem, config, method, run)
     resolved = run.stage(store.SETTINGS, lambda: method.choose_settings(problem, config, context))
@@ -117,14 +120,19 @@ def solve(
     folds = cache(lambda: hold_out(problem, config, method, context, given))
     suspects = Suspects()
     # A run that an earlier version has calibrated on all anchors stays as it is.
-    if config.decide.suspects and (run.has(store.SUSPECTS) or not run.has(store.CALIBRATION)):
+    if started is None and config.decide.suspects and (run.has(store.SUSPECTS) or not run.has(store.CALIBRATION)):
         suspects = run.stage(store.SUSPECTS, lambda: find_suspects(problem, folds()))
     # Reach is kedge's own: methods of others are judged by their scores and nothing else.
     hops = config.decide.hops if method.explains else 0
-    calibrator: AnyCalibrator = run.stage(store.CALIBRATION, lambda: calibrate_on(folds(), config, hops, suspects))
-    alignment = _score(suspects.trusted(problem), config, method, run)
-    matches = decide(problem, alignment, calibrator, config)
-    outcome = Outcome(problem, config, alignment, calibrator, matches, suspects=suspects).audited(sample)
+
+    def calibrated() -> AnyCalibrator:
+        found = calibrate_on(folds(), config, hops, suspects)
+        return found if started is None else started.doubting(found)
+
+    calibrator: AnyCalibrator = run.stage(store.CALIBRATION, calibrated)
+    alignment = _score(suspects.trusted(problem), config, method, run, started)
+    matches = decide(asked, alignment, calibrator, config)
+    outcome = Outcome(asked, config, alignment, calibrator, matches, suspects=suspects).audited(sample)
     run.save(store.MATCHES, outcome.matches.table)
     return outcome
 
@@ -179,10 +187,14 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
         progress.note(f"no effect: {names}; the method {method.name} trains no vectors here")
 
 
-def _score(problem: Problem, config: Config, method: Method, run: Run) -> Alignment:
+def _score(problem: Problem, config: Config, method: Method, run: Run, started: Started | None) -> Alignment:
     """The method's alignment, and what explains its pairs later, where it leaves anything of the kind."""
+
     # Computed once; after a kill between two of these stages, once more.
-    aligned = cache(lambda: method.align(problem, config, run.context))
+    def align(given: Problem) -> Alignment:
+        return method.align(given, config, run.context)
+
+    aligned = cache(lambda: align(problem) if started is None else started.align(align))
 
     def support() -> Support:
         found = aligned().support

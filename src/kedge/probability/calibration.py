@@ -63,7 +63,7 @@ class Calibrator:
     best candidate of each validation account that has any, by models that were not fitted on it; `without_candidates`
     counts those that have none. Reliability plots are made of them. Validation accounts have a counterpart, so
     `predicted_given_counterpart` is the one to compare with `correct`. `by_chance` is how many validation anchors a
-    random ranking would have first.
+    random ranking would have first. `trust` is the share of the anchors that is expected to be right.
     """
 
     scale: Scale
@@ -80,6 +80,7 @@ class Calibrator:
     without_candidates: int = 0
     notes: tuple[str, ...] = ()
     by_chance: float | None = None
+    trust: float = 1.0
 
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
@@ -88,7 +89,13 @@ class Calibrator:
     @property
     def ceiling(self) -> float:
         """The largest probability that this many validation anchors can support."""
-        return chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
+        return self.trust * chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
+
+    def trusting(self, share: float, note: str) -> Calibrator:
+        """The same where a share of the anchors is expected to be right."""
+        given, notes = self.predicted_given_counterpart * share, (note, *self.notes)
+        predicted = self.predicted * share
+        return replace(self, trust=share, predicted=predicted, predicted_given_counterpart=given, notes=notes)
 
     @property
     def misfit(self) -> str | None:

@@ -39,6 +39,7 @@ class Prepared:
 
     fields: tuple[Field, ...]
     values: tuple[tuple[Values, Values], ...]
+    counted: tuple[tuple[Values, Values], ...] | None = None  # where frequencies are from, if elsewhere
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,8 +49,15 @@ class Prepared:
 
     def levels_of(self, pairs: IntArray) -> Levels:
         """The levels of any pairs."""
-        found = [_level(field.kind, *values, pairs) for field, values in zip(self.fields, self.values, strict=True)]
+        found = [
+            _level(field.kind, *values, pairs, counted)
+            for field, values, counted in zip(self.fields, self.values, self.counted or self.values, strict=True)
+        ]
         return Levels(np.column_stack([one for one, _ in found]), np.column_stack([one for _, one in found]))
+
+    def within(self, side: int) -> Prepared:
+        """One network beside itself, values as frequent as in both: no two of its accounts are the same person."""
+        return Prepared(self.fields, tuple((both[side], both[side]) for both in self.values), self.values)
 
 
 @dataclass(frozen=True)
@@ -63,7 +71,9 @@ class Compared:
     random_levels: Levels
 
 
-def _level(kind: Kind, left: Values, right: Values, pairs: IntArray) -> tuple[IntArray, FloatArray]:
+def _level(
+    kind: Kind, left: Values, right: Values, pairs: IntArray, counted: tuple[Values, Values]
+) -> tuple[IntArray, FloatArray]:
     u, v = pairs.T
     one, other = left.codes[u], right.codes[v]
     both, top = (one >= 0) & (other >= 0), len(kind.edges) + 1
@@ -73,9 +83,9 @@ def _level(kind: Kind, left: Values, right: Values, pairs: IntArray) -> tuple[In
     if kind.edges and len(rest):
         level[rest] = np.searchsorted(kind.edges, kind.similarity(left, right, pairs[rest]), "right")
     level[equal] = top
-    width = int(max(left.codes.max(initial=-1), right.codes.max(initial=-1))) + 1
-    count = sum(np.bincount(side.codes[side.filled], minlength=width) for side in (left, right))
-    filled = max(int(left.filled.sum() + right.filled.sum()), 1)
+    width = int(max(side.codes.max(initial=-1) for side in counted)) + 1
+    count = sum(np.bincount(side.codes[side.filled], minlength=width) for side in counted)
+    filled = max(sum(int(side.filled.sum()) for side in counted), 1)
     # Without the pair itself, and one more account that was never seen.
     frequency = np.log(np.maximum(count - 2, 0) + 1.0) - np.log(filled)
     log_frequency = np.zeros(len(pairs), np.float32)

@@ -67,21 +67,33 @@ class FieldWeights:
 _LEAST: Final = -25.0
 
 
-def count_levels(levels: IntArray, count: int) -> FloatArray:
-    """How many pairs have each level, [count]."""
-    return np.bincount(levels[levels >= 0], minlength=count).astype(np.float64)
+def count_levels(levels: IntArray, count: int, each: FloatArray | None = None) -> FloatArray:
+    """How many pairs have each level, [count]; each counts as one, or as much as `each` has."""
+    filled = levels >= 0
+    return np.bincount(levels[filled], None if each is None else each[filled], count).astype(np.float64)
 
 
-def fit_field(kind: Kind, anchors: IntArray, random: IntArray, rivals: IntArray, rival_pairs: float) -> FieldWeights:
+def fit_field(
+    kind: Kind,
+    anchors: IntArray,
+    random: IntArray,
+    rivals: IntArray,
+    rival_pairs: float,
+    probability: FloatArray | None = None,
+) -> FieldWeights:
     """From the levels of anchors, of random pairs, and of candidates that are known to be false.
 
-    `rival_pairs`: how many pairs these candidates were chosen from.
+    `rival_pairs`: how many pairs these candidates were chosen from. probability: where anchors and rivals are the same
+    candidates, how likely each is an anchor.
     """
     count = len(kind.same)
     prior = np.asarray(kind.same) / sum(kind.same)
-    seen = count_levels(anchors, count)
+    seen = count_levels(anchors, count, probability)
     same = (seen + _PSEUDO * prior) / (seen.sum() + _PSEUDO)
-    drawn, found = count_levels(random, count), count_levels(rivals, count)
+    drawn, found = (
+        count_levels(random, count),
+        count_levels(rivals, count, None if probability is None else 1 - probability),
+    )
     share = (drawn + 0.5) / (drawn.sum() + 0.5 * count)
     # The candidates hold nearly all pairs of the high levels, and only some of the low ones.
     rare = (found + 0.5) / max(rival_pairs, drawn.sum(), 1.0)
