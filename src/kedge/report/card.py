@@ -23,7 +23,8 @@ _MUST_NOT = (
 
 def linkage_card(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     """The whole card."""
-    lists = (("Use it to", _MAY), ("Do not use it to", _MUST_NOT), ("Limits", _limits(facts)))
+    limits = _limits(facts, "left profiles" in manifest["inputs"])
+    lists = (("Use it to", _MAY), ("Do not use it to", _MUST_NOT), ("Limits", limits))
     uses = [tag("div", tag("strong", title), tag("ul", *(tag("li", line) for line in lines))) for title, lines in lists]
     card = tag("div", tag("h3", "Intended use"), tag("div", *uses, class_="uses"), class_="card")
     facts_of_run = tag("div", _settings(facts, manifest), _made_by(manifest), class_="stack")
@@ -32,7 +33,7 @@ def linkage_card(facts: Facts, manifest: Mapping[str, Any]) -> Markup:
     )
 
 
-def _limits(facts: Facts) -> tuple[str, ...]:
+def _limits(facts: Facts, profiles: bool) -> tuple[str, ...]:
     anchors = facts.validation.pairs
     return (
         f"Probabilities are calibrated on {anchors:,} validation anchors. Where other accounts differ from them "
@@ -41,7 +42,8 @@ def _limits(facts: Facts) -> tuple[str, ...]:
         else "No anchor could be used for validation, so the probabilities are a guess.",
         "Validation anchors all have a counterpart. Precision measured on them does not count matches of accounts that "
         "have none; the mean probability of the matches does.",
-        "Only the structure of the networks is used. Two accounts with the same neighbours cannot be distinguished.",
+        f"{'' if profiles else 'Only the structure of the networks is used. '}Two accounts with the same neighbours"
+        f"{' and the same profile' if profiles else ''} cannot be distinguished.",
         "This page contains account ids: treat it as personal data.",
     )
 
