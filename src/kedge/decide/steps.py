@@ -120,7 +120,7 @@ def add_up(values: Sequence[float], total: float, digits: int) -> list[float]:
     """The values rounded, each up or down, so that they add up to the rounded total (largest remainders go up)."""
     scaled = np.asarray(values, np.float64) * 10**digits
     floors = np.floor(scaled)
-    up = round(total * 10**digits) - int(floors.sum())
+    up = round(round(total, digits) * 10**digits) - int(floors.sum())
     floors[np.argsort(floors - scaled, kind="stable")[: max(up, 0)]] += 1
     return [round(float(value) / 10**digits, digits) + 0.0 for value in floors]  # no -0.0
 
