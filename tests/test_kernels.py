@@ -21,6 +21,7 @@ from kedge.evidence.kernels import BestLists, join
 from kedge.hypergraph.neighbourhood import Graph, Walk, surround, walk_nearest
 from kedge.linalg.assign import assign
 from kedge.methods import METHODS
+from kedge.profiles.search import best_products
 from kedge.types import Network, Problem
 
 CONFIG = Config.model_validate(
@@ -148,6 +149,26 @@ def test_full_and_empty_lists_of_several_threads_are_joined() -> None:
             best = lists(mine)
             join(best, lists(more))
             np.testing.assert_array_equal(best.sizes, np.minimum(np.add(mine, more), 3))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-25])
+@pytest.mark.parametrize("k", [1, 3, 50])
+def test_the_largest_products_of_rows_stay_in_their_room(scale: float, k: int) -> None:
+    """Also where every product underflows to 0, and where fewer rows are reached than are asked for."""
+    rng = np.random.default_rng(4)
+    left, right = (
+        csr_array(random_array((n, 12), density=0.4, rng=rng, dtype=np.float32) * np.float32(scale)) for n in (20, 30)
+    )
+    found = best_products(left, right, k)
+    dense = left.toarray() @ right.toarray().T
+    for u in range(20):
+        mine = found[found[:, 0] == u, 1]
+        assert len(set(mine.tolist())) == len(mine) <= k
+        if scale == 1.0:
+            least = np.sort(dense[u])[::-1][: len(mine)].min(initial=np.inf)
+            assert (dense[u, mine] >= least - 1e-5).all()
+            assert len(mine) == min(k, int((dense[u] > 0).sum()))
+    assert len(best_products(left[:0], right, k)) == 0
 
 
 @cache

@@ -100,6 +100,7 @@ def _best(
     found = np.full((n, k), -1, np.int32)
     total = np.zeros(n_right, np.float32)
     reached = np.empty(n_right, np.int32)
+    seen_by = np.full(n_right, -1, np.int64)  # not by a total of 0: products may underflow
     for u in range(n):
         count = 0
         for i in range(indptr[u], indptr[u + 1]):
@@ -107,7 +108,8 @@ def _best(
             f = indices[i]
             for j in range(back_indptr[f], back_indptr[f + 1]):
                 v = back_indices[j]
-                if total[v] == 0:
+                if seen_by[v] != u:
+                    seen_by[v] = u
                     reached[count] = v
                     count += 1
                 total[v] += x * back_data[j]
