@@ -86,7 +86,8 @@ def promises(groups: Sequence[Group]) -> list[tuple[str, str]]:
     rows.append(("estimated share with a counterpart, error", f"{_extreme(off, max)}, mean {_mean(off, 3)}"))
     cpu, part = (sum(sum(own[key]) for own in groups) for key in ("cpu", "cpu_calibration"))
     runs = sum(len(own["cpu"]) for own in groups)
-    return [*rows, ("CPU of a run", f"{cpu / runs:.1f} s, of it calibration {part / runs:.1f} s")]
+    of_it = f", of it calibration {part / runs:.1f} s" if part else ""  # 0: not measured apart
+    return [*rows, ("CPU of a run", f"{cpu / runs:.1f} s{of_it}")]
 
 
 def _mean(found: Sequence[tuple[float, str]], digits: int = 2) -> str:

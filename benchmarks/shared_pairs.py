@@ -77,8 +77,9 @@ def match_in_memory(problem: Problem, config: Config, given: int | None = None) 
     began = time.process_time()
     made = solve(problem, config, run, given)
     spent = time.process_time() - began
-    later = run.seconds["calibration"]
-    scored = sum(seconds for stage, seconds in run.seconds.items() if stage not in ("calibration", "matches"))
+    fitting = ("suspects", "calibration")  # the first of them runs the method without some anchors, for both
+    later = sum(run.seconds.get(stage, 0.0) for stage in fitting)
+    scored = sum(seconds for stage, seconds in run.seconds.items() if stage not in (*fitting, "matches"))
     return Matched(made.config, made.alignment, made.calibrator, made.matches, (scored, max(later, spent - scored)))
 
 
