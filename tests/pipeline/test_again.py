@@ -67,6 +67,18 @@ def test_another_threshold_changes_every_file_and_nothing_is_matched(run: Path) 
     assert {"name": "decide.threshold", "default": None, "here": 0.2} in settings
 
 
+def test_the_first_share_is_the_one_that_decided(run: Path) -> None:
+    for words in ((), ("--counterparts", "0.3"), ("--precision", "0.8")):
+        if words:
+            kedge("decide", run, *words)
+        now = decided(run)
+        assert now["counterparts"][0]["matches"] == now["match"]
+        assert now["counterparts"][0]["expected_precision"] == pytest.approx(now["expected_precision"])
+    shares = [row["share"] for row in now["counterparts"][1:]]
+    assert shares == sorted(shares)
+    assert len(shares) == 4
+
+
 def test_precision_takes_the_place_of_a_threshold(run: Path) -> None:
     first = decided(run)
     kedge("decide", run, "--threshold", 0.2)

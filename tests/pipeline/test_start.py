@@ -78,8 +78,8 @@ def test_matches_are_right_and_none_is_known(pair: Path, run: Path, tmp_path: Pa
 def test_no_probability_is_above_what_the_start_is_worth(run: Path) -> None:
     scored = load_scored(run)
     assert len(scored.problem.anchors) == 0
-    assert 0.8 < scored.calibrator.trust < 1
-    assert 0.9 < max(_table(run)["probability"].to_pylist()) <= scored.calibrator.trust
+    assert 0.8 < scored.calibrator.anchors_right < 1
+    assert 0.9 < max(_table(run)["probability"].to_pylist()) <= scored.calibrator.anchors_right
     assert "pairs whose profiles agree" in (run / "report.html").read_text()
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from kedge.config import Config, share_range
 from kedge.linalg.assign import assign
 from kedge.probability import AnyCalibrator, EarlierCalibrator, Shortlist, margins, shortlist
-from kedge.types import Alignment, FloatArray, IntArray, Matches, Problem, is_among
+from kedge.types import Alignment, FloatArray, Matches, Problem, is_among
 
 _SHARES: Final = (0.25, 0.5, 0.75, 1.0)  # of the largest possible share, that the report shows
 _MOST_ASKED: Final = 2_000_000  # candidates: with more, each share takes seconds
@@ -71,21 +71,22 @@ def _candidates(
 
 
 def decide_by_share(
-    problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, config: Config, assigned: IntArray
+    problem: Problem, alignment: Alignment, calibrator: AnyCalibrator, config: Config, matches: Matches
 ) -> list[dict[str, Any]]:
     """How the decisions hang on the share with a counterpart: matches and their expected precision, by share.
 
-    The first row is the share that was used. The `assigned` pairs [k, 2] stay: only what they are worth changes. Empty
-    for calibrators of earlier versions, which cannot be asked, and where there are so many candidates that it would
-    take long.
+    The first row is the share that was used. The assigned pairs of the `matches` stay: only what they are worth
+    changes. Empty for calibrators of earlier versions, which cannot be asked, without given anchors, where the share is
+    that of the accounts besides the starting pairs, and where so many candidates would take long.
     """
+    if isinstance(calibrator, EarlierCalibrator) or calibrator.anchors_right < 1:
+        return []
+    if not 0 < len(matches) <= _MOST_ASKED:
+        return []
     mirrored = int(calibrator.is_mirrored(problem))
     seen, pairs = _candidates(problem, alignment, calibrator, config)
-    if isinstance(calibrator, EarlierCalibrator) or not 0 < len(pairs) <= _MOST_ASKED:
-        return []
-    among = is_among(
-        np.column_stack([pairs.left, pairs.right]), assigned[:, ::-1] if mirrored else assigned, pairs.n_right
-    )
+    assigned = np.column_stack([matches.right, matches.left] if mirrored else [matches.left, matches.right])
+    among = is_among(np.column_stack([pairs.left, pairs.right]), assigned[matches.assigned], pairs.n_right)
     free = (pairs.free_left, pairs.free_right)[mirrored]
     most = min(1.0, min(pairs.free_left, pairs.free_right) / max(free, 1))
     rows = []

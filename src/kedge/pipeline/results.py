@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from kedge import store
 from kedge.decide import decide_by_share
 from kedge.pipeline.solve import Outcome, break_down, measure
@@ -28,14 +26,15 @@ def decided(outcome: Outcome) -> dict[str, Any]:
     matches, problem = outcome.matches, outcome.problem
     counts = {decision: len(matches.partners(decision)) for decision in DECISIONS}
     free = problem.left.n - len(problem.anchors)
-    assigned = np.column_stack([matches.left, matches.right])[matches.assigned]
+    by_share = decide_by_share(problem, outcome.alignment, outcome.calibrator, outcome.config, matches)
     return {
         "threshold": matches.threshold,
         "review_from": min(outcome.config.decide.review, matches.threshold),
         **counts,
         "no match": free - counts["match"] - counts["review"],
         "expected_precision": matches.expected_precision,
-        "counterparts": decide_by_share(problem, outcome.alignment, outcome.calibrator, outcome.config, assigned),
+        # After an audit the answers decide, not the share.
+        "counterparts": [] if outcome.audit else by_share,
         "audit": outcome.audit,
     }
 

@@ -37,7 +37,7 @@ class Started:
 
     def doubting(self, calibrator: Calibrator) -> Calibrator:
         """The calibrator with every probability lower by the assumed pairs that are wrong."""
-        return calibrator.trusting(self.precision, self.note)
+        return calibrator.with_anchors_right(self.precision, self.note)
 
     def align(self, align: Callable[[Problem], Alignment]) -> Alignment:
         """Scores of all pairs, as if none were assumed: those of assumed pairs' accounts are from a run without them.

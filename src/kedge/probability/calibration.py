@@ -6,10 +6,10 @@ The method runs without some of the anchors (folds.py). From the smaller network
 
 with the two models of leaders.py and the share of counterpart.py; both times (n + 1) / (n + 2) for n validation
 anchors: Laplace's rule of succession, so that few of them never give certainty; far less where they are found no better
-than by chance (chance.py). The other candidates of an account
-divide what its leader leaves, as the choice of choice.py does. A pair has the mean of what its two accounts predict, in
-log-odds, and no account's probabilities sum to more than 1. A side weighs as much as its share: where nearly all have a
-counterpart, little depends on how alike decoys and accounts without one are.
+than by chance (chance.py). The other candidates of an account divide what its leader leaves, as the choice of choice.py
+does. A pair has the mean of what its two accounts predict, in log-odds, and no account's probabilities sum to more than
+1. A side weighs as much as its share: where nearly all have a counterpart, little depends on how alike decoys and
+accounts without one are.
 
 These runs have fewer anchors than the final one, so the figures are, if anything, too low.
 """
@@ -48,10 +48,6 @@ class Estimate:
     right: FloatArray
     share: tuple[float, float]
 
-    def mirrored(self) -> Estimate:
-        """The same with left and right exchanged; the candidates stay in their order."""
-        return Estimate(self.probability, self.right, self.left, self.share[::-1])
-
 
 @dataclass(frozen=True)
 class Calibrator:
@@ -63,7 +59,8 @@ class Calibrator:
     best candidate of each validation account that has any, by models that were not fitted on it; `without_candidates`
     counts those that have none. Reliability plots are made of them. Validation accounts have a counterpart, so
     `predicted_given_counterpart` is the one to compare with `correct`. `by_chance` is how many validation anchors a
-    random ranking would have first. `trust` is the share of the anchors that is expected to be right.
+    random ranking would have first. `anchors_right` is the share of the anchors that is
+    expected to be right: below 1 where no one gave them.
     """
 
     scale: Scale
@@ -80,7 +77,7 @@ class Calibrator:
     without_candidates: int = 0
     notes: tuple[str, ...] = ()
     by_chance: float | None = None
-    trust: float = 1.0
+    anchors_right: float = 1.0
 
     def is_mirrored(self, problem: Problem) -> bool:
         """Whether its left accounts are those of the right network."""
@@ -89,13 +86,13 @@ class Calibrator:
     @property
     def ceiling(self) -> float:
         """The largest probability that this many validation anchors can support."""
-        return self.trust * chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
+        return self.anchors_right * chance.ceiling(int(self.correct.sum()), self.validated, self.by_chance)
 
-    def trusting(self, share: float, note: str) -> Calibrator:
+    def with_anchors_right(self, share: float, note: str) -> Calibrator:
         """The same where a share of the anchors is expected to be right."""
         given, notes = self.predicted_given_counterpart * share, (note, *self.notes)
         predicted = self.predicted * share
-        return replace(self, trust=share, predicted=predicted, predicted_given_counterpart=given, notes=notes)
+        return replace(self, anchors_right=share, predicted=predicted, predicted_given_counterpart=given, notes=notes)
 
     @property
     def misfit(self) -> str | None:

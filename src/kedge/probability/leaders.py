@@ -6,8 +6,7 @@
 A decoy is an anchored account whose partner was removed from the other network before the method ran: it has no
 counterpart for certain. Both kinds are drawn from the same anchors, so how active an account is (its degree, its
 anchored neighbours) enters both models with either sign: the same lead is stronger evidence for an account with few
-neighbours.
-All that shows how well a candidate does has a weight of at least 0.
+neighbours. All that shows how well a candidate does has a weight of at least 0.
 
 Each model is fitted with a normal prior about 0, and once for each fifth of the anchors without it. What the model of
 the others predicts of that fifth shows how far its log-odds x can be trusted:
