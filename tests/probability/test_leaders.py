@@ -11,7 +11,7 @@ from kedge.context import RunContext
 from kedge.methods import METHODS
 from kedge.probability.candidates import scale_of, shortlist, signals
 from kedge.probability.choice import PRIOR, examples, fit_weights, logits, pool, probabilities
-from kedge.probability.leaders import COLUMNS, find_leaders, fit_leaders, log_odds, sigmoid
+from kedge.probability.leaders import COLUMNS, clustering, find_leaders, fit_leaders, log_odds, sigmoid
 
 
 def test_a_choice_agrees_with_loops() -> None:
@@ -116,3 +116,47 @@ def test_log_odds_are_finite_and_invert() -> None:
     p = np.array([0.0, 1e-9, 0.2, 0.5, 1.0])
     assert np.isfinite(log_odds(p)).all()
     np.testing.assert_allclose(sigmoid(log_odds(p)), np.clip(p, 1e-6, 1 - 1e-6))
+
+
+def _rows(known: list[int], degree: list[int]) -> np.ndarray:
+    """Rows of which only the account's anchored neighbours and its degree are seen."""
+    rows = np.zeros((len(known), COLUMNS))
+    rows[:, 12], rows[:, 10] = np.log1p(known) - 1, np.log1p(degree) - 2
+    return rows
+
+
+def test_clustering_agrees_with_loops() -> None:
+    rng = np.random.default_rng(3)
+    degree = rng.integers(1, 9, 40)
+    known = np.minimum(rng.integers(0, 5, 40), degree)
+    share = known / degree
+    more = [(a > b) + (abs(a - b) < 1e-12) / 2 for a in share[:15] for b in share[15:]]
+    rows = _rows(known.tolist(), degree.tolist())
+    assert clustering(rows[:15], rows[15:]) == pytest.approx(max(0.0, 2 * np.mean(more) - 1), abs=1e-9)
+    assert clustering(_rows([3, 4], [4, 4]), _rows([0, 1], [5, 5])) == pytest.approx(1.0)
+    assert clustering(_rows([0], [5]), _rows([3], [4])) == 0.0  # anchors apart from each other are not clustered
+    assert clustering(rows[:0], rows) == 0.0
+
+
+def test_log_odds_are_moderated_by_the_variance_where_anchors_are_clustered() -> None:
+    rng = np.random.default_rng(4)
+    columns = rng.normal(size=(60, COLUMNS))
+    true = (columns[:, 0] + rng.normal(size=60) > 0).astype(float)
+    plain = fit_leaders(columns, true, np.ones(60), np.arange(60)).model
+    apart, half = plain.moderated(0.0), plain.moderated(0.5)
+    x = plain.trusted(plain.raw_log_odds(columns))
+    np.testing.assert_allclose(apart.log_odds(columns), x)
+    # the Hessian of the loss, entry by entry
+    rows = np.column_stack([np.ones(60), columns])
+    p = [sigmoid(np.array(row @ plain.weights)) for row in rows]
+    strength = [0.05, *[1.0] * 10, *[3.0] * 5]
+    hessian = np.zeros((COLUMNS + 1, COLUMNS + 1))
+    for j in range(COLUMNS + 1):
+        for k in range(COLUMNS + 1):
+            hessian[j, k] = sum(row[j] * q * (1 - q) * row[k] for row, q in zip(rows, p, strict=True))
+        hessian[j, j] += strength[j]
+    inverse = np.linalg.inv(hessian)
+    for i in range(5):
+        variance = 2 * 0.5**2 * rows[i] @ inverse @ rows[i]
+        assert half.log_odds(columns)[i] == pytest.approx(x[i] / np.sqrt(1 + np.pi / 8 * variance), rel=1e-9)
+    assert (np.abs(half.log_odds(columns)) < np.abs(x)).all()

@@ -28,7 +28,16 @@ from kedge.probability.candidates import Scale, Shortlist, scale_of, signals
 from kedge.probability.choice import PRIOR, examples, fit_weights, logits, pool, probabilities
 from kedge.probability.counterpart import Moments, Seen, Share, count_moments, estimate_share
 from kedge.probability.folds import Fold, run_folds, used_once
-from kedge.probability.leaders import COLUMNS, Leaders, Logistic, find_leaders, fit_leaders, log_odds, sigmoid
+from kedge.probability.leaders import (
+    COLUMNS,
+    Leaders,
+    Logistic,
+    clustering,
+    find_leaders,
+    fit_leaders,
+    log_odds,
+    sigmoid,
+)
 from kedge.probability.pair_rule import PairRule, fit_pair_rule, predicts_link
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Suspects
 
@@ -199,6 +208,8 @@ def fit_folds(folds: Sequence[Fold], candidates: int = 10, seed: int = 0, hops: 
     anchored, decoys, others = _kinds(folds, lists, scale, theta)
     right, is_right = _fit_right(anchored)
     counterpart, of_anchored, of_decoys = _fit_counterpart(anchored, decoys)
+    clustered = _clustering(anchored, others)
+    right, counterpart = right.moderated(clustered), counterpart.moderated(clustered)
     moments, listed = [], []
     for side in (0, 1):
         kinds = (anchored[side], decoys[side])
@@ -231,12 +242,14 @@ def _with_validation(
     at = shown[kind.listed]
     by_chance = [len(first) / len(lists) / max(pairs.free_right, 1) for pairs in lists]
     calibrator = replace(calibrator, correct=kind.correct[shown], by_chance=float(sum(by_chance)))
-    given = calibrator.ceiling * sigmoid(is_right[at])
+    seen = kind.columns[shown]
+    given = calibrator.ceiling * sigmoid(is_right[at] * calibrator.is_right.moderation(seen))
     has: FloatArray = np.ones(len(given))
     if len(given):
         share = estimate_share(calibrator.moments, (lists[0].free_left, lists[0].free_right))
         prior = share.log_odds(0, kind.active[shown], calibrator.moments[0].centre)
-        has = sigmoid(prior + calibrator.counterpart.trusted(raw[at]) + calibrator.listed[0, 0])
+        ratio = calibrator.counterpart.trusted(raw[at]) * calibrator.counterpart.moderation(seen)
+        has = sigmoid(prior + ratio + calibrator.listed[0, 0])
     return replace(
         calibrator,
         predicted=given * has,
@@ -325,6 +338,12 @@ def _fit_counterpart(
     ends = np.cumsum([kind.listed.sum() for kinds in (anchored, decoys) for kind in kinds])[:-1]
     split = np.split(fitted.raw, ends)
     return fitted.model, split[:2], split[2:]
+
+
+def _clustering(anchored: tuple[_Kind, _Kind], others: tuple[_Kind, _Kind]) -> float:
+    """How clustered anchors are, the mean of both sides."""
+    sides = zip(anchored, others, strict=True)
+    return float(np.mean([clustering(a.columns[a.listed], o.columns[o.listed]) for a, o in sides]))
 
 
 def _stacked(kinds: tuple[_Kind, _Kind]) -> tuple[FloatArray, IntArray]:

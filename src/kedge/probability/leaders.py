@@ -15,11 +15,17 @@ the others predicts of that fifth shows how far its log-odds x can be trusted:
 
 a, b ≥ 0, with a prior about the identity (c = 0, a = b = 1). Three parameters, so that few anchors suffice, and the
 upper end, where decisions are made, has a slope of its own.
+
+That map has seen accounts among anchors only. Where anchors are clustered (`clustering`, g), most other accounts are
+far from all of them, and a model says more of such accounts than it knows. So their log-odds are moderated by the
+variance v of x under the posterior of the weights (MacKay, 1992), in proportion to g²:
+
+    x' / √(1 + π/8 · 2 g² v)      (docs/decisions/0045)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -36,6 +42,9 @@ COLUMNS: Final = _RISING + _FREE
 _STRENGTH: Final = np.array([0.05, *[1.0] * _RISING, *[3.0] * _FREE])  # docs/decisions/0037
 _LEAST: Final = np.array([-np.inf, *[0.0] * _RISING, *[-np.inf] * _FREE])
 _TRUST: Final = 1.0  # precision of the prior of the calibration map (docs/decisions/0037)
+_MODERATED: Final = 2.0  # how much the variance counts where anchors are wholly clustered (docs/decisions/0045)
+_OWN_DEGREE: Final = _RISING  # the column of log(1 + degree) - 2
+_OWN_KNOWN: Final = _RISING + 2  # and of log(1 + anchored neighbours) - 1
 _PARTS: Final = 5  # that anchors are split into, for predictions by models that were not fitted on them
 _SURE = 1e-6
 
@@ -122,10 +131,12 @@ def find_leaders(
 
 @dataclass(frozen=True)
 class Logistic:
-    """Log-odds weights · (1, columns), then the map (c, a, b) of this module's docstring."""
+    """Log-odds weights · (1, columns), then the map (c, a, b) of this module's docstring, then its moderation:
+    `covariance` is that of the weights, times 2 g², [16, 16]; empty without any."""
 
     weights: FloatArray
     trust: FloatArray
+    covariance: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def raw_log_odds(self, columns: FloatArray) -> FloatArray:
         """x of each row."""
@@ -136,8 +147,20 @@ class Logistic:
         return _trusted(x, self.trust)
 
     def log_odds(self, columns: FloatArray) -> FloatArray:
-        """x' of each row."""
-        return self.trusted(self.raw_log_odds(columns))
+        """x' of each row, moderated."""
+        return self.trusted(self.raw_log_odds(columns)) * self.moderation(columns)
+
+    def moderation(self, columns: FloatArray) -> FloatArray:
+        """What x' of each row is multiplied with, at most 1."""
+        if self.covariance.size == 0:
+            return np.ones(len(columns))
+        rows = _with_offset(columns)
+        variance = np.einsum("ij,jk,ik->i", rows, self.covariance, rows)
+        return np.asarray(1 / np.sqrt(1 + np.pi / 8 * variance))
+
+    def moderated(self, clustering: float) -> Logistic:
+        """The same where anchors are clustered by so much."""
+        return replace(self, covariance=_MODERATED * clustering**2 * self.covariance)
 
 
 @dataclass(frozen=True)
@@ -159,12 +182,38 @@ def fit_leaders(columns: FloatArray, true: FloatArray, weight: FloatArray, ancho
     trust = fit_logistic(
         _bent(raw), true > 0, weight, np.array([0.0, 1.0, 1.0]), _TRUST, np.array([-np.inf, 0.02, 0.02])
     )
-    return Fitted(Logistic(_fit(columns, true, weight), trust), raw, _trusted(raw, trust))
+    weights = _fit(columns, true, weight)
+    return Fitted(Logistic(weights, trust, _covariance(columns, weight, weights)), raw, _trusted(raw, trust))
+
+
+def clustering(anchored: FloatArray, others: FloatArray) -> float:
+    """How clustered anchors are, from 0 to 1: 2 P(an anchored account has a larger share of anchored neighbours than
+    another account) - 1, at least 0; rows of `Leaders.columns`, anchors that were held out."""
+    if len(anchored) == 0 or len(others) == 0:
+        return 0.0
+    known, degree = (np.concatenate([anchored, others])[:, at] for at in (_OWN_KNOWN, _OWN_DEGREE))
+    share = np.expm1(known + 1) / np.maximum(np.expm1(degree + 2), 1)
+    mine, rest = share[: len(anchored)], np.sort(share[len(anchored) :])
+    # equals count half
+    larger = (np.searchsorted(rest, mine, "left") + np.searchsorted(rest, mine, "right")).mean() / (2 * len(rest))
+    return max(0.0, 2 * float(larger) - 1)
+
+
+def _with_offset(columns: FloatArray) -> FloatArray:
+    return np.column_stack([np.ones(len(columns)), columns])
 
 
 def _fit(columns: FloatArray, true: FloatArray, weight: FloatArray) -> FloatArray:
-    with_offset = np.column_stack([np.ones(len(columns)), columns])
-    return fit_logistic(with_offset, true > 0, weight, np.zeros(len(_STRENGTH)), _STRENGTH, _LEAST)
+    rows = _with_offset(columns)
+    return fit_logistic(rows, true > 0, weight, np.zeros(len(_STRENGTH)), _STRENGTH, _LEAST)
+
+
+def _covariance(columns: FloatArray, weight: FloatArray, weights: FloatArray) -> FloatArray:
+    """Of the weights, by Laplace's approximation of their posterior."""
+    rows = _with_offset(columns)
+    p = sigmoid(rows @ weights)
+    information = (rows * (weight * p * (1 - p))[:, None]).T @ rows + np.diag(_STRENGTH)
+    return np.asarray(np.linalg.inv(information))
 
 
 def _linear(weights: FloatArray, columns: FloatArray) -> FloatArray:
