@@ -25,9 +25,11 @@ from scipy.sparse import csr_array
 from kedge.config import Config
 from kedge.decide.decisions import decide
 from kedge.linalg import SparseAlignment
+from kedge.pipeline.results import results
+from kedge.pipeline.solve import Outcome
 from kedge.probability.calibration import fit_folds
 from kedge.probability.folds import Fold
-from kedge.store import Identity, layout, open_run, to_plain
+from kedge.store import JSON, Identity, layout, open_run, to_plain
 from kedge.types import Network, Problem
 
 
@@ -69,6 +71,8 @@ def write_run(folder: Path, matches: int, degree: int) -> None:
         run.stage(layout.SCORES, lambda: alignment)
         run.stage(layout.SUPPORT, lambda: support)
         run.stage(layout.MATCHES, decided.table)
+        for file, value in results(Outcome(problem, config, alignment, calibrator, decided), None).items():
+            run.write(file, JSON, value)
     print(f"{int(decided.assigned.sum()):,} matches of {n:,} accounts, {left.edges:,} and {right.edges:,} edges")
 
 
