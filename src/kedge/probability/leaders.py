@@ -17,7 +17,7 @@ a, b ≥ 0, with a prior about the identity (c = 0, a = b = 1). Three parameters
 upper end, where decisions are made, has a slope of its own.
 
 That map has seen accounts among anchors only. Where anchors are clustered (`clustering`, g), most other accounts are
-far from all of them, and a model says more of such accounts than it knows. So their log-odds are moderated by the
+far from all of them, and a model is surer of such accounts than it should be. So their log-odds are moderated by the
 variance v of x under the posterior of the weights (MacKay, 1992), in proportion to g²:
 
     x' / √(1 + π/8 · 2 g² v)      (docs/decisions/0045)
