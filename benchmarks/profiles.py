@@ -3,6 +3,7 @@
     python benchmarks/profiles.py [--pairs douban,cora] [--shares 1,5,20] [--method evidence] [--seed 0]
     python benchmarks/profiles.py --pairs douban --shares 0        # the split of the literature, where there is one
     python benchmarks/profiles.py --none                           # without any anchor
+    python benchmarks/profiles.py --hyperedges                     # MGCN with and without hyperedges of profiles
     python benchmarks/profiles.py --size 100000                    # cost of the comparison alone, four fields
 
 Training anchors are a share of all anchors, drawn by seed; the rest is the test, and nothing is chosen on it.
@@ -29,7 +30,7 @@ from kedge.context import RunContext
 from kedge.ingest import read_profiles
 from kedge.linalg import canonical
 from kedge.pipeline import MemoryRun, measure, solve
-from kedge.profiles import compare, find_start, weigh
+from kedge.profiles import compare, find_start, shared_values, weigh
 from kedge.types import IntArray, Network, Problem
 
 WITHOUT_NAME = ("summary", "homepage_host", "section_or_keywords", "version")
@@ -98,6 +99,20 @@ def run(problem: Problem, test: IntArray, config: Config, seed: int) -> tuple[di
     return figures, time.process_time() - began, str(weight)
 
 
+def hyperedges(name: str, share: float, seed: int) -> None:
+    """Two rows: MGCN without profiles, and with hyperedges of them."""
+    problem, test = problem_of(name, share, seed)
+    assert problem.profiles is not None
+    for builders in ("neighbourhood", "neighbourhood+profiles"):
+        config = resolve(overrides={"method": "mgcn", "seed": seed, "hypergraph.builders": builders})
+        given = replace(problem, profiles=None)
+        if builders != "neighbourhood":
+            left, right = shared_values(*problem.profiles, config.profiles, config.hypergraph.largest)
+            given = replace(given, shared_values=(left, right))
+        found, seconds, _ = run(given, test, config, seed)
+        print(f"| {name} | {builders} | {found['hits1']:.3f} | {found['mrr']:.3f} | {seconds:.0f} |", flush=True)
+
+
 def cost(size: int, seed: int) -> None:
     made = synth.planted(size, size, size * 3 // 4, 3 * size, 3 * size, overlap=0.5, seed=seed)
     tables = synth.plant_profiles(made, "medium", seed)
@@ -124,10 +139,17 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=0, help="accounts per side: the cost of the comparison alone")
     parser.add_argument("--none", action="store_true", help="without any anchor")
+    parser.add_argument("--hyperedges", action="store_true", help="MGCN with and without hyperedges of profiles")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     if asked.size:
         cost(asked.size, asked.seed)
+        return
+    if asked.hyperedges:
+        print("| pair | builders | Hits@1 | MRR | CPU s |\n|---|---|---|---|---|")
+        for name in asked.pairs.split(","):
+            for share in map(float, asked.shares.split(",")):
+                hyperedges(name, share, asked.seed)
         return
     if asked.none:
         print(
