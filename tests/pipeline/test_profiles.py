@@ -305,3 +305,20 @@ def test_embed_draws_hyperedges_from_profiles_in_any_order_of_the_rows(pair: Pat
     assert not np.array_equal(first.vectors, plain.vectors)
     words = ("embed", pair / "left.tsv", "-o", tmp_path / "v.npz", "--profiles", given, *QUICK[:4])
     assert "profiles are not used" in kedge(*words).stderr
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as they are", "exchanged"])
+def test_columns_of_other_names_are_compared_whichever_network_is_the_larger(pair: Path, order: int) -> None:
+    sides = ["left", "right"][::order]
+    tables = []
+    for side, name in zip(sides, ("town", "location"), strict=True):
+        rows = [row.split(",") for row in (pair / f"{side}.profiles.csv").read_text().splitlines()[1:-1]]
+        tables.append(pa.table({"id": [row[0] for row in rows], name: [row[1] for row in rows]}))
+    left, right = (pair / f"{side}.tsv" for side in sides)
+    known = [(row["left"], row["right"])[::order] for row in _rows(pair / "train.tsv")]
+    given = {"left_profiles": tables[0], "right_profiles": tables[1]}
+    settings = {"method": "evidence", "profiles.compare": ("town~location:category",)}
+    linker = package.Linker(settings=settings).fit((left, right), known, profiles=tuple(given.values()))
+    assert linker._outcome.config.profiles.compare == ("town~location:category",)
+    alone = package.match(left, right, known, settings={"method": "evidence"})
+    assert (linker.matches_.decision == 2).sum() > (alone.decision == 2).sum()
