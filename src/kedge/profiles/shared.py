@@ -24,8 +24,8 @@ def shared_values(left: Profiles, right: Profiles, config: ProfileConfig, larges
     found = [field.kind.shared(*field.prepare(left, right), largest) for field in fields]
     made = []
     for side, known in enumerate((left, right)):
-        columns = [csr_array((known.n, 0), dtype=np.float32), *(both[side] for both in found)]
-        made.append(Hypergraph(csr_array(hstack(columns, format="csr", dtype=np.float32))))
+        columns: list[csr_array] = [csr_array((known.n, 0), dtype=np.float32), *(both[side] for both in found)]
+        made.append(Hypergraph(csr_array(hstack(columns, format="csr"))))
     if not any(one.H.nnz for one in made):
         raise KedgeError(
             "hypergraph.builders has profiles, and no field of theirs has values that accounts could share",
