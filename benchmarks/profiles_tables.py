@@ -27,12 +27,19 @@ def number(value: float | None, digits: int = 3) -> str:
     return "none" if value is None else f"{value:,.{digits}f}"
 
 
+def named(row: Row) -> str:
+    """The pair, marked where its figures are of earlier code."""
+    return str(row["pair"]) + (" °" if row.get("earlier") else "")
+
+
 def both_of(row: Row, *keys: str) -> str:
     return ", ".join(number(row[key]) for key in keys)
 
 
 def decided(row: Row) -> str:
-    """Precision and recall of matches."""
+    """Precision and recall of matches; a dash where they were not measured."""
+    if "match_precision" not in row:
+        return "–"
     return "no match" if row["match_precision"] is None else both_of(row, "match_precision", "match_recall")
 
 
@@ -41,17 +48,19 @@ def table(head: str, lines: list[str]) -> str:
 
 
 def accuracy(rows: list[Row]) -> str:
-    """Structure, profiles and both; in bold where both rank worse than the better of the two alone."""
+    """Structure, profiles and both; in bold where both rank worse than the better of the two alone. ° has figures of
+    earlier code."""
     cells: dict[tuple[str, float], dict[str, Row]] = {}
     for row in rows:
         cells.setdefault((row["pair"], row["share"]), {})[row["from"]] = row
     lines = []
-    for (pair, share), arms in cells.items():
+    for (pair, share), arms in sorted(cells.items()):
         if set(arms) != {"structure", "profiles", "both"}:
             continue
         one, other, both = arms["structure"], arms["profiles"], arms["both"]
         worse = any(both[key] < max(one[key], other[key]) - SLACK for key in ("hits1", "mrr"))
         mark = "**" if worse else ""
+        pair += " °" if any(row.get("earlier") for row in arms.values()) else ""
         lines.append(
             f"| {pair} | {both['anchors']:,} ({share:g} %) | {both_of(one, 'hits1', 'mrr')} | {decided(one)} "
             f"| {both_of(other, 'hits1', 'mrr')} | {decided(other)} | {mark}{both_of(both, 'hits1', 'mrr')}{mark} "
@@ -69,9 +78,9 @@ def without_anchors(rows: list[Row]) -> str:
     return table(
         head,
         [
-            f"| {row['pair']} | {row['anchors']:,} | {row['starts']:,} | {both_of(row, 'expected', 'right')} "
+            f"| {named(row)} | {row['anchors']:,} | {row['starts']:,} | {both_of(row, 'expected', 'right')} "
             f"| {both_of(row, 'hits1', 'mrr')} | {decided(row)} | {row['seconds']:.0f} |"
-            for row in rows
+            for row in sorted(rows, key=lambda row: row["pair"])
         ],
     )
 
@@ -81,7 +90,7 @@ def literature(rows: list[Row]) -> str:
     head = "| pair, split of the literature (20 %) | Hits@1 | MRR | best peers with attributes, at about 30 % |"
     return table(
         head,
-        [f"| {row['pair']} | {number(row['hits1'])} | {number(row['mrr'])} | {peers[row['pair']]} |" for row in rows],
+        [f"| {named(row)} | {number(row['hits1'])} | {number(row['mrr'])} | {peers[row['pair']]} |" for row in rows],
     )
 
 
@@ -128,10 +137,15 @@ def replaced(page: str) -> str:
 
 
 def keep(file: Path) -> None:
-    """Keep the rows of a file."""
+    """Keep the rows of a file; of the first table whole cells alone, so that none mixes two states of the code."""
+    new = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    arms = {(row["pair"], row["share"]): set[str]() for row in new}
+    for row in new:
+        arms[row["pair"], row["share"]].add(row["from"])
+    new = [row for row in new if row["table"] != "accuracy" or len(arms[row["pair"], row["share"]]) == 3]
     rows = json.loads(KEPT.read_text("utf-8"))["rows"] if KEPT.exists() else []
     found = {tuple(row[key] for key in CELL): row for row in rows}
-    found |= {tuple(row[key] for key in CELL): row for row in map(json.loads, file.read_text("utf-8").splitlines())}
+    found |= {tuple(row[key] for key in CELL): row for row in new}
     known = {"commit": newest_of_main(), "rows": list(found.values())}
     KEPT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", "utf-8")
 

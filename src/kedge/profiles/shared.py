@@ -24,7 +24,7 @@ def shared_values(left: Profiles, right: Profiles, config: ProfileConfig, larges
     found = [field.kind.shared(*field.prepare(left, right), largest) for field in fields]
     made = []
     for side, known in enumerate((left, right)):
-        columns: list[csr_array] = [csr_array((known.n, 0), dtype=np.float32), *(both[side] for both in found)]
+        columns: list[csr_array] = [csr_array(np.zeros((known.n, 0), np.float32)), *(both[side] for both in found)]
         made.append(Hypergraph(csr_array(hstack(columns, format="csr"))))
     if not any(one.H.nnz for one in made):
         raise KedgeError(
