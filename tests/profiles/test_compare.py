@@ -105,7 +105,7 @@ def test_a_field_that_repeats_another_is_not_counted_twice() -> None:
 
 
 @pytest.mark.parametrize("kind", ["handle", "vector"])
-def test_values_that_all_resemble_each_other_still_tell_persons_apart(kind: str) -> None:
+def test_values_that_all_resemble_each_other_still_separate_persons(kind: str) -> None:
     rng = np.random.default_rng(0)
     if kind == "handle":  # no two are as different as the lowest level
         own = [f"a{i:06d}" for i in range(N)]
