@@ -139,10 +139,11 @@ def replaced(page: str) -> str:
 def keep(file: Path) -> None:
     """Keep the rows of a file; of the first table whole cells alone, so that none mixes two states of the code."""
     new = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    arms = {(row["pair"], row["share"]): set[str]() for row in new}
+    arms = {(row["table"], row["pair"], row["share"]): set[str]() for row in new}
     for row in new:
-        arms[row["pair"], row["share"]].add(row["from"])
-    new = [row for row in new if row["table"] != "accuracy" or len(arms[row["pair"], row["share"]]) == 3]
+        arms[row["table"], row["pair"], row["share"]].add(row["from"])
+    whole = {key for key, found in arms.items() if key[0] != "accuracy" or len(found) == 3}
+    new = [row for row in new if (row["table"], row["pair"], row["share"]) in whole]
     rows = json.loads(KEPT.read_text("utf-8"))["rows"] if KEPT.exists() else []
     found = {tuple(row[key] for key in CELL): row for row in rows}
     found |= {tuple(row[key] for key in CELL): row for row in new}
