@@ -1,7 +1,7 @@
 """Splink on the planted people of benchmarks/profiles.py: the same accounts, fields and test pairs.
 
     pip install splink
-    python benchmarks/profiles_splink.py [--difficulties easy,medium,hard] [--seed 0]
+    python benchmarks/profiles_splink.py [--difficulties easy,medium,hard] [--seed 0] [--keep FILE]
 
 Splink compares pairs that agree in the first three letters of the handle, in either part of the name or in the city;
 Jaro-Winkler levels for handle, name and bio, equality with term frequencies for the city. Its weights are estimated by
@@ -16,10 +16,11 @@ import logging
 import time
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from profiles import arms, problem_of
+from profiles import arms, kept, problem_of, shown_name
 from scipy.sparse import csr_array
 
 from kedge import synth
@@ -72,8 +73,10 @@ def kedge_scores(problem: Problem) -> csr_array:
     return prior
 
 
-def show(name: str, scores: csr_array, test: IntArray, seconds: float) -> str:
+def show(name: str, scores: csr_array, test: IntArray, seconds: float, pair: str, keep: Path | None) -> str:
     figures = metrics.ranking(SparseAlignment(scores), test)
+    ranked = {key: figures[key] for key in ("hits1", "mrr")}
+    kept(keep, "splink", shown_name(pair), 5, name, **ranked, seconds=seconds)
     return f"| {name} | {figures['hits1']:.3f} | {figures['mrr']:.3f} | {seconds:.1f} |"
 
 
@@ -81,6 +84,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--difficulties", default=",".join(synth.DIFFICULTIES))
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="append the rows to this file")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     logging.disable(logging.CRITICAL)
@@ -91,7 +95,8 @@ def main() -> None:
         for name, score in (("Splink", splink_scores), ("kedge, profiles", kedge_scores)):
             began = time.process_time()
             scores = score(replace(bare, anchors=problem.anchors))
-            print(f"| {difficulty} {show(name, scores, test, time.process_time() - began)}", flush=True)
+            seconds = time.process_time() - began
+            print(f"| {difficulty} {show(name, scores, test, seconds, difficulty, asked.keep)}", flush=True)
 
 
 if __name__ == "__main__":

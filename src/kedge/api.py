@@ -68,6 +68,7 @@ def embed(
     *,
     hypergraph: Any = None,
     features: Any = None,
+    profiles: Any = None,
     preset: str = "default",
     seed: int = 0,
     settings: Mapping[str, Any] | None = None,
@@ -79,11 +80,14 @@ def embed(
     hypergraph: hyperedges of the user's own in place of the built ones: a path or a frame of account, hyperedge and p,
     or a matrix with one row for each account in the order of `.ids`.
     features: [n, f], in the same order, for `settings={"mgcn.start": "given"}`; one part only.
+    profiles: what else is known of the accounts, for `settings={"hypergraph.builders": "neighbourhood+profiles"}`: a
+    path or a frame with a column of ids and any other columns.
     """
     from kedge.pipeline.embed import embed as fit
 
     config = resolve(preset, overrides={**(settings or {}), "seed": seed})
-    return fit(network, config, RunContext(progress=progress or Silent()), hypergraph=hypergraph, features=features)
+    context = RunContext(progress=progress or Silent())
+    return fit(network, config, context, hypergraph=hypergraph, features=features, profiles=profiles)
 
 
 def explain(run: str | Path, left: str, right: str) -> Explanation:

@@ -31,7 +31,8 @@ def names(*extras: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("file", "needed"), [("core", names()), ("extras", names("mgcn", "plots", "review", "cluster", "xlsx") - {"torch"})]
+    ("file", "needed"),
+    [("core", names()), ("extras", names("mgcn", "plots", "review", "cluster", "xlsx", "profiles") - {"torch"})],
 )
 def test_a_lock_has_all_that_is_needed_in_the_versions_of_the_constraints(file: str, needed: set[str]) -> None:
     found = locked(file)

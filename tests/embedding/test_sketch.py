@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from graphs import communities
+from scipy.sparse import csr_array
 
 from kedge.config import resolve
 from kedge.embedding.network import embed_network
 from kedge.embedding.part import key_of
 from kedge.embedding.plan import Source, make_plan
 from kedge.embedding.sketch import concatenate_sketch, first_vectors, sketch_network
-from kedge.types import Network
+from kedge.types import Hypergraph, Network
 
 NO_ANCHORS = np.empty(0, np.int64)
 SMALL = [
@@ -96,6 +97,18 @@ def test_parts_begin_in_one_space(network: Network) -> None:
         for account, vector in zip(accounts.tolist(), job.first, strict=True):
             assert np.array_equal(seen.setdefault(account, vector), vector)
     assert sum(len(accounts) for accounts in plan.accounts) > network.n == len(seen)
+
+
+def test_a_part_has_the_rare_values_of_its_own_accounts(network: Network) -> None:
+    value = np.arange(network.n) % 40  # each of few accounts
+    given = np.column_stack([np.eye(40, dtype=np.float32)[value], np.ones(network.n, np.float32)])
+    config = resolve(assignments=[*SMALL, "hypergraph.builders=neighbourhood+profiles"])
+    plan = make_plan(Source(network, NO_ANCHORS, 0, shared_values=Hypergraph(csr_array(given))), config)
+    assert plan.parts.count >= 3
+    for accounts, job in zip(plan.accounts, plan.jobs, strict=True):
+        assert job.shared_values is not None
+        assert np.array_equal(job.shared_values.H.toarray(), given[accounts, :40])  # not what all have
+        assert key_of(job) != key_of(replace(job, shared_values=None))
 
 
 def test_a_parts_key_holds_where_it_begins(network: Network) -> None:

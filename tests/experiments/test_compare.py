@@ -16,6 +16,7 @@ from kedge.experiments.compare import Overrides, parse_methods, plan_cell
 from kedge.experiments.measure import measure_cell
 from kedge.experiments.paper import Variant
 from kedge.experiments.tables import summarise
+from kedge.ingest import read_network
 
 PLAIN = Variant("common-neighbours", "common-neighbours")
 
@@ -100,3 +101,25 @@ def test_bad_input_of_compare_is_one_line(pair: Path, tmp_path: Path, words: Any
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_methods_that_read_profiles_are_compared_with_them(pair: Path, tmp_path: Path) -> None:
+    truth = dict(line.split("\t") for line in (pair / "anchors.tsv").read_text().splitlines())
+    person = {**{name: name for name in truth}, **{name: own for own, name in truth.items()}}
+    for side in ("left", "right"):
+        ids = read_network(pair / f"{side}.tsv")[0].ids.to_pylist()
+        rows = [f"{name},city{int(person.get(name, name)[1:]) % 15}" for name in ids]
+        (tmp_path / f"{side}.csv").write_text("\n".join([f"id,{side}_city", *rows, "zzz,x"]))
+    given = ["--left-profiles", tmp_path / "left.csv", "--right-profiles", tmp_path / "right.csv"]
+    words = ["compare", "--data", pair, "-m", "evidence,common-neighbours", "--seeds", 1, "--json"]
+    alone = json.loads(kedge(*words, "-q").stdout)["methods"]
+    said = kedge(*words, *given, "--compare", "left_city~right_city:category")
+    found = json.loads(said.stdout)["methods"]
+    assert found[0]["reason"] == ""
+    assert found[0]["mean"]["hits1"] > alone[0]["mean"]["hits1"] + 0.05
+    assert found[1]["mean"] == alone[1]["mean"]
+    assert "not read by common-neighbours: profiles" in said.stderr
+    assert "left profiles: 1 of" in said.stderr
+    failed = kedge(*words, *given[:2], "-q", code=2).stderr
+    assert "profiles of one network alone, none of the right one" in failed
+    assert failed.count("\n") == 1

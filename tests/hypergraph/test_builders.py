@@ -19,6 +19,7 @@ from kedge.errors import KedgeError
 from kedge.hypergraph import BUILDERS, build_hypergraph, report, unite
 from kedge.hypergraph.centrality import FEATURES, measure
 from kedge.hypergraph.latent import keep_strongest
+from kedge.hypergraph.profiles import rare_values
 from kedge.ingest import read_hypergraph
 from kedge.types import Hypergraph, Network
 
@@ -178,6 +179,29 @@ def test_strongest_codes_are_kept() -> None:
     codes = np.array([[0.1, 0.5, 0.5, 0.2], [0.9, 0.1, 0.3, 0.3]])
     assert keep_strongest(codes, 2).toarray().tolist() == [[0, 0.5, 0.5, 0], [0.9, 0, 0.3, 0]]
     assert keep_strongest(codes, 0).toarray().tolist() == codes.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("largest", "most"), [(12, 20), (4, 3), (2, 1)])
+def test_profile_hyperedges_are_the_oracles(seed: int, largest: int, most: int) -> None:
+    rng = np.random.default_rng(seed)
+    held = [set(rng.integers(15, size=rng.integers(6)).tolist()) for _ in range(14)]
+    H = np.array([[value in own for value in range(15)] for own in held], np.float32)
+    given = Hypergraph(csr_array(H))
+    config = HypergraphConfig(builders="profiles", largest=largest, values=most)
+    found = build_hypergraph(Network.from_edges([], 14), config, shared_values=given).H
+    np.testing.assert_allclose(found.toarray(), oracle.shared_values(held, largest, most), atol=1e-6)
+    assert np.diff(found.indptr).max(initial=0) <= most
+    assert np.bincount(found.indices, minlength=1).max() <= largest
+    assert np.array_equal(rare_values(rare_values(given, config), config).H.toarray() > 0, found.toarray() > 0)
+
+
+def test_a_value_of_all_accounts_joins_none_and_profiles_must_be_given() -> None:
+    network, config = Network.from_edges([], 4), HypergraphConfig(builders="profiles")
+    everyone = Hypergraph(csr_array(np.array([[1, 1], [1, 1], [1, 0], [1, 0]], np.float32)))
+    assert build_hypergraph(network, config, shared_values=everyone).H.toarray().tolist() == [[1], [1], [0], [0]]
+    with pytest.raises(KedgeError, match="no profiles are given"):
+        build_hypergraph(network, config)
 
 
 def test_a_union_has_the_columns_of_all() -> None:

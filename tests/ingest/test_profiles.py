@@ -80,6 +80,7 @@ def test_other_encodings_of_unicode_are_read(tmp_path: Path, encoding: str) -> N
     ("content", "line"),
     [
         (b"id,name\na,Ada Lovelace\nb,K\xf6ln\n", "p.csv:3: is not valid UTF-8; save it as UTF-8"),
+        (b"id,stra\xdfe\na,Ada Lovelace\n", "p.csv:1: is not valid UTF-8; save it as UTF-8"),
         ("id,name\na,Ada Lovelace,x\n", "p.csv:2: has 3 columns where the first line names 2"),
         ("id\na\n", "p.csv:1: has one column"),
         ("id,,x\na,b,c\n", "p.csv:1: a column without a name"),

@@ -16,7 +16,17 @@ from command import kedge, kedge_code, match_words, plant
 
 import kedge as package
 from kedge.ingest import read_network, read_pairs
-from kedge.store import fingerprint, load_fields, load_problem, open_artefacts, read_manifest, write_manifest
+from kedge.methods import mgcn
+from kedge.store import (
+    fingerprint,
+    load_fields,
+    load_problem,
+    open_artefacts,
+    open_vectors,
+    read_manifest,
+    run_config,
+    write_manifest,
+)
 
 SECRETS = ("Atlantis", "Eldorado")
 
@@ -237,3 +247,78 @@ def test_frames_in_python(pair: Path) -> None:
     best = dict(zip(found.table()["left"].to_pylist()[::-1], found.table()["right"].to_pylist()[::-1], strict=True))
     pairs = list(zip(truth.first.to_pylist(), truth.second.to_pylist(), strict=True))
     assert np.mean([best.get(one) == other for one, other in pairs]) > 0.7
+
+
+DRAWN = ("--method", "mgcn", "--set", "hypergraph.builders=neighbourhood+profiles", "--set", 'profiles.fields=["city"]')
+QUICK = ("--set", "mgcn.steps=20", "--set", "mgcn.dimensions=16", "--set", "pairing.score=cosine")
+
+
+def test_mgcn_draws_hyperedges_from_profiles_and_purge_removes_an_account_from_them(pair: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    said = kedge(*match_words(pair, out, *QUICK, *DRAWN, *_profiles(pair))).stderr
+    assert "does not read profiles" not in said
+    assert not list((out / "networks").glob("*profiles*"))  # which accounts share a value, and no value
+    problem = load_problem(open_artefacts(out))
+    drawn = problem.shared_values[0]
+    assert drawn is not None
+    assert problem.profiles is None
+    # Two accounts of one city share a column, in whatever order the run has them.
+    rows = [row.split(",") for row in (pair / "left.profiles.csv").read_text().splitlines()[1:-1]]
+    city = {row[0]: row[1] for row in rows}
+    named = [city[problem.left.name(u)] for u in range(problem.left.n)]
+    together = (drawn.H @ drawn.H.T).toarray() > 0
+    assert np.array_equal(together, np.array([[one == other for other in named] for one in named]))
+    # The same vectors are found again: what they depend on is in the run.
+    config, ordered = run_config(read_manifest(out)), problem.mirrored() if problem.exchanged else problem
+    assert mgcn.recall_vectors(ordered, config, open_vectors(open_artefacts(out))) is not None
+    account = problem.left.name(5)
+    kedge("purge", out, account)
+    after = load_problem(open_artefacts(out)).shared_values[0]
+    assert after is not None
+    assert after.H[[5]].nnz == 0
+    assert after.H.nnz == drawn.H.nnz - drawn.H[[5]].nnz
+
+
+def test_hyperedges_of_profiles_need_profiles(pair: Path, tmp_path: Path) -> None:
+    said = kedge(*match_words(pair, tmp_path / "run", "-q", *QUICK, *DRAWN[:4]), code=2).stderr
+    assert said.count("\n") == 1
+    assert "hypergraph.builders has profiles, and no profiles are given" in said
+    assert "--left-profiles" in said
+    said = kedge("embed", pair / "left.tsv", "-o", tmp_path / "v.npz", *DRAWN[2:4], code=2).stderr
+    assert "no profiles are given; give them (--profiles)" in said
+    assert not (tmp_path / "v.npz").exists()
+    # A method that draws no hyperedges has nothing to do with it.
+    kedge(*match_words(pair, tmp_path / "evidence", "--method", "evidence", *DRAWN[2:4]))
+
+
+def test_embed_draws_hyperedges_from_profiles_in_any_order_of_the_rows(pair: Path, tmp_path: Path) -> None:
+    small = {"mgcn.steps": 20, "mgcn.dimensions": 8, "profiles.fields": ("city",)}
+    settings = {**small, "hypergraph.builders": "neighbourhood+profiles"}
+    given = pair / "left.profiles.csv"
+    first = package.embed(pair / "left.tsv", profiles=given, settings=settings)
+    rows = given.read_text().splitlines()
+    (tmp_path / "turned.csv").write_text("\n".join([rows[0], *rows[:0:-1]]))
+    again = package.embed(pair / "left.tsv", profiles=tmp_path / "turned.csv", settings=settings)
+    assert np.array_equal(again.vectors, first.vectors)
+    plain = package.embed(pair / "left.tsv", settings=small)
+    assert first.fit.hyperedges[0]["hyperedges"] > plain.fit.hyperedges[0]["hyperedges"]
+    assert not np.array_equal(first.vectors, plain.vectors)
+    words = ("embed", pair / "left.tsv", "-o", tmp_path / "v.npz", "--profiles", given, *QUICK[:4])
+    assert "profiles are not used" in kedge(*words).stderr
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["as they are", "exchanged"])
+def test_columns_of_other_names_are_compared_whichever_network_is_the_larger(pair: Path, order: int) -> None:
+    sides = ["left", "right"][::order]
+    tables = []
+    for side, name in zip(sides, ("town", "location"), strict=True):
+        rows = [row.split(",") for row in (pair / f"{side}.profiles.csv").read_text().splitlines()[1:-1]]
+        tables.append(pa.table({"id": [row[0] for row in rows], name: [row[1] for row in rows]}))
+    left, right = (pair / f"{side}.tsv" for side in sides)
+    known = [(row["left"], row["right"])[::order] for row in _rows(pair / "train.tsv")]
+    given = {"left_profiles": tables[0], "right_profiles": tables[1]}
+    settings = {"method": "evidence", "profiles.compare": ("town~location:category",)}
+    linker = package.Linker(settings=settings).fit((left, right), known, profiles=tuple(given.values()))
+    assert linker._outcome.config.profiles.compare == ("town~location:category",)
+    alone = package.match(left, right, known, settings={"method": "evidence"})
+    assert (linker.matches_.decision == 2).sum() > (alone.decision == 2).sum()

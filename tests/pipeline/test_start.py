@@ -19,8 +19,11 @@ from kedge import synth
 from kedge.ingest import read_network, read_pairs
 from kedge.linalg import SparseAlignment
 from kedge.pipeline.start import Started
+from kedge.probability import Calibrator
+from kedge.probability.counterpart import Moments, estimate_share
+from kedge.probability.leaders import Logistic
 from kedge.store import load_scored
-from kedge.types import IntArray, Problem, Support
+from kedge.types import IntArray, Network, Problem, Support
 
 EVIDENCE = {"method": "evidence"}
 
@@ -142,3 +145,26 @@ def test_an_assumed_pair_is_scored_by_a_run_without_it() -> None:
             assert pair not in maker[:, 0]
             assert matrix[pair, 3] == 0
         assert matrix[3, 3] == matrix[5, 6] == 1
+
+
+def test_the_share_with_a_counterpart_is_that_of_all_accounts() -> None:
+    # 100 left and 60 right accounts; 40 pairs are assumed, and of the others hardly any has a counterpart.
+    network = [Network.from_edges([(i, (i + 1) % n) for i in range(n)], n) for n in (100, 60)]
+    problem = Problem(network[0], network[1], np.column_stack([np.arange(40)] * 2))
+    anchored, decoys, rest = 0.8, 0.05, 0.1
+    own = [
+        Moments(*(np.array([x]) for x in (rest, anchored, decoys)), np.full((3, 1), 1e-4), np.array([n - 40.0]),
+                np.array([np.log(3)]), float(np.log(3)))
+        for n in (60, 100)
+    ]  # fmt: skip
+    none = Logistic(np.zeros(1), np.zeros(3))
+    calibrator = Calibrator(None, np.zeros(1), none, none, np.zeros((2, 2)), (own[0], own[1]), None, 40)
+    made = Started(problem, 40, 0.9, "a note").doubting(calibrator)
+    for of, n in zip(made.moments, (60, 100), strict=True):
+        assert of.size.tolist() == [n]
+        assert of.everyone[0] == pytest.approx((40 * anchored + (n - 40) * rest) / n)
+    share = estimate_share(made.moments, (60, 100)).mean
+    before = estimate_share(calibrator.moments, (60, 100)).mean
+    assert share[1] == pytest.approx(0.43, abs=0.03)
+    assert before[1] < 0.15
+    assert made.anchors_right == 0.9

@@ -16,6 +16,7 @@ from kedge.errors import KedgeError
 from kedge.profiles import KINDS, Weighed, choose_fields, compare, weigh
 from kedge.profiles.search import best_products
 from kedge.profiles.values import weigh_terms
+from kedge.profiles.weights import fit_field
 from kedge.types import Network, Problem, Profiles, is_among
 
 N = 400
@@ -101,6 +102,41 @@ def test_a_field_that_repeats_another_is_not_counted_twice() -> None:
     true = np.column_stack([np.arange(300, N)] * 2)
     assert two.log_odds(true).mean() < 1.5 * one.log_odds(true).mean()
     assert sum(field.weight for field in two.weights) < 1.7
+
+
+@pytest.mark.parametrize("kind", ["handle", "vector"])
+def test_values_that_all_resemble_each_other_still_separate_persons(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    if kind == "handle":  # no two are as different as the lowest level
+        own = [f"a{i:06d}" for i in range(N)]
+        sides = [own, own]
+    else:  # embeddings of one model: every cosine is above 0.5
+        faces = rng.random((N, 20)) + 1
+        noisy = [faces, faces + 0.1 * rng.random((N, 20))]
+        sides = [[" ".join(f"{x:.4f}" for x in row) for row in side] for side in noisy]
+    known = [Profiles(pa.table({"x": pa.array(side, pa.large_string())})) for side in sides]
+    network = Network.from_edges([], N)
+    problem = Problem(network, network, np.column_stack([np.arange(50)] * 2), profiles=(known[0], known[1]))
+    found = compare(known[0], known[1], ProfileConfig(compare=(f"x:{kind}",)))
+    assert found is not None
+    weighed = weigh(found, problem)
+    assert weighed.weights[0].weight > 0.5
+    others = np.arange(50, N)
+    assert weighed.log_odds(np.column_stack([others, others])).mean() > 2
+    assert weighed.log_odds(np.column_stack([others, np.roll(others, 7)])).mean() < -1
+
+
+def test_levels_never_fall_and_rare_ones_do_not_outweigh_common_ones() -> None:
+    kind = replace(KINDS["number"], edges=(0.2, 0.4, 0.6), same=(0.2, 0.2, 0.2, 0.2, 0.2))
+    # Level 0 has one random pair of a thousand, level 1 nearly all, level 3 none at all.
+    random = np.repeat([0, 1, 2], [1, 949, 50])
+    fitted = fit_field(kind, np.repeat([1, 2, 4], [2, 20, 30]), random, np.repeat([1, 2], [20, 5]), 1e6)
+    ratio = fitted.same - fitted.random
+    assert (np.diff(ratio[:-1]) >= -1e-12).all()
+    assert ratio[0] == pytest.approx(ratio[1])
+    assert ratio[0] < -1
+    assert ratio[3] == pytest.approx(ratio[2])
+    assert ratio[2] > 1
 
 
 def test_few_anchors_leave_the_defaults_in_force() -> None:

@@ -70,6 +70,20 @@ def incidence(members: Any, n: int, p: Any) -> NDArray[Any]:
     return H
 
 
+def shared_values(held: list[set[Any]], largest: int, most: int) -> NDArray[Any]:
+    """Profile hyperedges (Eq. 5): H of the values that each account has, a column for each value in order."""
+    n, values = len(held), sorted({value for own in held for value in own})
+    size = {value: sum(value in own for own in held) for value in values}
+    joins = [value for value in values if 2 <= size[value] <= min(largest, n - 1)]
+    rarest = [sorted((v for v in own if v in joins), key=lambda v: (size[v], values.index(v)))[:most] for own in held]
+    columns = []
+    for value in joins:
+        members = [account for account in range(n) if value in rarest[account]]
+        if len(members) >= 2:
+            columns.append([math.log(n / len(members)) / math.log(n / 2) * (a in members) for a in range(n)])
+    return np.array(columns).reshape(len(columns), n).T
+
+
 def node_degrees(H: NDArray[Any]) -> NDArray[Any]:
     return np.array([sum(H[v, e] for e in range(H.shape[1])) for v in range(H.shape[0])])
 

@@ -73,10 +73,12 @@ def check(
             known = (resolved.pairs, resolved.report)
         found = 0 if known is None else known[1].found
         refinements = count_refinements(left_side[0], right_side[0], found, config)
-        facts = examine(left_side, right_side, known, refinements).as_dict()
+        fields: dict[str, Any] = {}
         if left_profiles is not None or right_profiles is not None:
             networks, pairs = (left_side[0], right_side[0]), None if known is None else known[0]
-            facts |= check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
+            fields = check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
+        counted = len(fields.get("fields", ()))
+        facts = examine(left_side, right_side, known, refinements, counted).as_dict() | fields
         found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
     if out is not None and found_wrong is not None:
         _write(found_wrong["table"], out, raw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,15 +12,19 @@ import typer
 from kedge.cli.options import (
     AnchorColumns,
     Columns,
+    Compare,
     ConfigFile,
     Debug,
     Force,
     Json,
     LeftColumns,
+    LeftProfiles,
     Quiet,
     RightColumns,
+    RightProfiles,
     Set,
     guarded,
+    profile_settings,
     read_settings,
 )
 from kedge.cli.show import Reporter, print_json, print_table
@@ -59,6 +64,9 @@ def compare(
     left_columns: LeftColumns = None,
     right_columns: RightColumns = None,
     anchor_columns: AnchorColumns = None,
+    left_profiles: LeftProfiles = None,
+    right_profiles: RightProfiles = None,
+    fields: Compare = None,
     data: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Instead of files: a folder with left.tsv, right.tsv, anchors.tsv."),
@@ -100,9 +108,10 @@ def compare(
         refuse_directory(out)
     many = check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
-    pair = _find_pair((left, right, anchors, test), data, split)
+    pair = _with_profiles(_find_pair((left, right, anchors, test), data, split), left_profiles, right_profiles)
     chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns)
     named = [f"{name}={value}" for name, value in chosen.items()]
+    named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)
     plan = experiments.Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
     with Reporter(quiet).open() as reporter:
@@ -149,6 +158,15 @@ def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | N
     if split is not None:
         raise KedgeError("--split without --data", remedy="give --test FILE instead")
     return Pair(as_file(left), as_file(right), as_file(anchors), None if test is None else as_file(test))
+
+
+def _with_profiles(pair: Pair, left: Path | None, right: Path | None) -> Pair:
+    from dataclasses import replace
+
+    from kedge.experiments import as_file
+
+    found = [None if path is None else as_file(path) for path in (left, right)]
+    return replace(pair, left_profiles=found[0], right_profiles=found[1])
 
 
 def _find_shares(pair: Pair, train: float | None) -> Shares | None:

@@ -26,6 +26,10 @@ def embed(
         Path | None,
         typer.Option("--hypergraph", metavar="FILE", help="Your own hyperedges: rows of account, hyperedge, p."),
     ] = None,
+    profiles: Annotated[
+        Path | None,
+        typer.Option("--profiles", metavar="FILE", help="What else is known of accounts, for profile hyperedges."),
+    ] = None,
     preset: options.Preset = "default",
     file: options.ConfigFile = None,
     assignments: options.Set = None,
@@ -67,7 +71,8 @@ def embed(
     config = resolve(preset, file, assignments or (), given)
     with Reporter(quiet).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)
-        made = fit_vectors(network, config, RunContext(cache, reporter), hypergraph=hypergraph, name=network.name)
+        context = RunContext(cache, reporter)
+        made = fit_vectors(network, config, context, hypergraph=hypergraph, profiles=profiles, name=network.name)
         if len(made.fit.hyperedges) == 1 and made.fit.hyperedges[0] is not None:
             reporter.note(_describe(made.fit.hyperedges[0]))
     ids = pa.table({"id": made.ids})

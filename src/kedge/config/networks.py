@@ -62,6 +62,7 @@ HYPERGRAPHS: Final[Mapping[str, str]] = {
     "anchor": "one hyperedge around each anchored account",
     "centrality": "one hyperedge per centrality and per large community",
     "latent": "one hyperedge per code of an autoencoder",
+    "profiles": "one hyperedge per value of profiles that accounts have in common",
 }
 _NAMES: Final = "|".join(HYPERGRAPHS)
 
@@ -114,6 +115,15 @@ class HypergraphConfig(Stage):
         default=20, ge=0, le=100_000, description="latent: strongest codes per account; 0: all, a dense matrix"
     )
     latent_steps: int = Field(default=100, ge=0, le=1_000_000, description="training steps of the autoencoder")
+    largest: int = Field(
+        default=50,
+        ge=2,
+        le=100_000,
+        description="profiles: accounts per hyperedge at most; a value that more accounts have makes none",
+    )
+    values: int = Field(
+        default=20, ge=1, le=10_000, description="profiles: hyperedges per account at most, those of its rarest values"
+    )
 
 
 class MgcnConfig(Stage):

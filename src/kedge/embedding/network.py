@@ -220,6 +220,13 @@ def sources(problem: Problem, seed: int) -> list[Source]:
         for network, side in zip((problem.left, problem.right), problem.sides, strict=True)
     ]
     return [
-        Source(network, problem.anchors[:, side], spawn_seeds(seed)[side], name, problem.hypergraphs[side])
+        Source(
+            network,
+            problem.anchors[:, side],
+            spawn_seeds(seed)[side],
+            name,
+            problem.hypergraphs[side],
+            shared_values=problem.shared_values[side],
+        )
         for side, (network, name) in enumerate(named)
     ]

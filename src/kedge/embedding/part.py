@@ -35,6 +35,7 @@ class PartJob:
     hypergraph: Hypergraph | None = None  # the user's own, in place of one drawn from the edges
     first: FloatArray | None = None  # X^0 in the whole network's coordinates, in place of a random one
     features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
+    shared_values: Hypergraph | None = None  # which accounts have a value of profiles in common
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def key_of(job: PartJob) -> str:
     settings = ["part", *(stage.model_dump(mode="json") for stage in stages), job.seed]
     A = job.adjacency
     given = [array for array in (job.first, job.features) if array is not None]
-    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *hyperedges(job.hypergraph), *given)
+    drawn = (*hyperedges(job.hypergraph), *hyperedges(job.shared_values))
+    return digest(settings, A.indptr, A.indices, A.data, job.anchors, *drawn, *given)
 
 
 def hyperedges(own: Hypergraph | None) -> tuple[NDArray[Any], ...]:
@@ -82,7 +84,7 @@ def megabytes(job: PartJob) -> float:
     """Roughly the memory that training a part needs beyond an idle process (measured by benchmarks/part_cost.py)."""
     n, mgcn = job.adjacency.shape[0], job.config.mgcn
     dense = 4 * n * (_STATE * mgcn.dimensions + _POOLS * mgcn.pool)
-    members = n * max(job.config.hypergraph.nearest, 8)
+    members = n * max(job.config.hypergraph.nearest, 8) + (job.shared_values.H.nnz if job.shared_values else 0)
     return (dense + _MEMBER_BYTES * members + _ENTRY_BYTES * job.adjacency.nnz) / 1e6
 
 
@@ -107,6 +109,7 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
         hypergraph=job.hypergraph,
         X0=job.first,
         features=job.features,
+        shared_values=job.shared_values,
     )
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors

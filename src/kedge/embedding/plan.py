@@ -12,6 +12,7 @@ from kedge.config import Config
 from kedge.context import digest, spawn_seeds
 from kedge.embedding.part import PartJob, hyperedges, key_of
 from kedge.embedding.sketch import first_vectors, sketch_network
+from kedge.hypergraph.profiles import rare_values
 from kedge.partition import part_adjacency, partition
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Parts
 
@@ -29,6 +30,7 @@ class Source:
     name: str = "the network"
     hypergraph: Hypergraph | None = None
     features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
+    shared_values: Hypergraph | None = None  # for hyperedges of profiles
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def key_of_network(source: Source, config: Config) -> str:
     settings = ["network", *(stage.model_dump(mode="json") for stage in stages), source.seed]
     known = np.sort(source.anchors) if used else np.empty(0, np.int64)
     features = () if source.features is None else (source.features,)
-    return digest(settings, A.indptr, A.indices, A.data, known, *hyperedges(source.hypergraph), *features)
+    given = (*hyperedges(source.hypergraph), *hyperedges(source.shared_values), *features)
+    return digest(settings, A.indptr, A.indices, A.data, known, *given)
 
 
 def make_plan(source: Source, config: Config) -> Plan:
@@ -73,6 +76,7 @@ def make_plan(source: Source, config: Config) -> Plan:
         if config.partition.shared_by == "border":
             sketch = sketch_network(network, config.mgcn.dimensions, config.partition.sketch_steps, source.seed)
             first = first_vectors(sketch, config.partition.sketch_length, source.seed)
+    values = None if source.shared_values is None else rare_values(source.shared_values, config.hypergraph)
     jobs = []
     for (accounts, adjacency), seed, label in zip(pieces, seeds, labels, strict=True):
         known = np.flatnonzero(np.isin(accounts, source.anchors)) if uses_anchors(config) else np.empty(0, np.int64)
@@ -80,6 +84,8 @@ def make_plan(source: Source, config: Config) -> Plan:
         if uses_anchors(config) and len(known) == 0 and parts.count > 1:
             notes.append(f"{label} holds no anchors: its hyperedges are around all its accounts")
             job = replace(job, config=_around_all(config))
+        if values is not None:
+            job = replace(job, shared_values=Hypergraph(csr_array(values.H[accounts])))
         if first is not None:
             job = _begin_from(job, first[accounts])
         jobs.append(job if source.features is None else replace(job, features=source.features[accounts]))

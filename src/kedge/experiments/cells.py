@@ -40,12 +40,21 @@ class Planting:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two networks with their anchors: the observed ones where `test` is given, else all, to be split."""
+    """Two networks with their anchors: the observed ones where `test` is given, else all, to be split; and perhaps the
+    profiles of their accounts."""
 
     left: File
     right: File
     anchors: File
     test: File | None = None
+    left_profiles: File | None = None
+    right_profiles: File | None = None
+
+    @property
+    def profiles(self) -> tuple[str | None, str | None]:
+        """The paths of the profiles."""
+        left, right = (None if file is None else file.path for file in (self.left_profiles, self.right_profiles))
+        return left, right
 
 
 @dataclass(frozen=True)

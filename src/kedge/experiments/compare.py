@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from kedge.config import resolve
+from kedge.context import Noting, Silent
 from kedge.errors import KedgeError, did_you_mean
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell, Data, Pair, Shares
-from kedge.experiments.measure import Measured, load_pair, split_anchors
+from kedge.experiments.measure import Measured, load_pair, split_anchors, with_profiles
 from kedge.experiments.paper import Variant
 from kedge.experiments.run import Execution, run_cells
 from kedge.experiments.tables import Entry, shown, summarise
 from kedge.methods import METHODS
+from kedge.pipeline import note_fields
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,16 @@ def compare_methods(plan: Plan, execution: Execution) -> Comparison:
 
 def check_plan(plan: Plan) -> tuple[str, ...]:
     """Read the files once, so that a mistake in them is one line and not a failed cell for every method; notes."""
-    known = load_pair(plan.pair, resolve("default", plan.overrides.file, plan.overrides.assignments).read)
+    config = resolve("default", plan.overrides.file, plan.overrides.assignments)
+    known = load_pair(plan.pair, config.read)
+    if any(plan.pair.profiles):
+        noted = Noting(Silent())
+        read = with_profiles(known.problem, plan.pair, config.model_copy(update={"method": "kedge"}), noted)
+        if read.profiles is not None:
+            note_fields(read.profiles, known.problem.anchors, config, noted)
+        unread = [variant.label for variant in plan.variants if not METHODS[variant.method].reads_profiles]
+        more = [f"not read by {', '.join(unread)}: profiles"] if unread else []
+        known = replace(known, notes=(*known.notes, *noted.notes, *more))
     if plan.shares is not None:
         split_anchors(known.problem.anchors, plan.shares, 0)
     elif len(plan.seeds) > 1:

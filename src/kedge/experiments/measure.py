@@ -7,19 +7,19 @@ fitted on validation anchors (`probability.pair_rule`), for every method alike.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
 from kedge.config import Config, ReadConfig
-from kedge.context import cpu_seconds, peak_mb
+from kedge.context import Progress, Silent, cpu_seconds, peak_mb
 from kedge.evaluation import metrics_shown
 from kedge.experiments.cells import Cell, Cut, Data, File, Pair, PlantedPair, Planting, Shares
 from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs, resolve_test
-from kedge.linalg import canonical
-from kedge.pipeline import MemoryRun, measure, solve
+from kedge.linalg import canonical, sort_hyperedges
+from kedge.pipeline import MemoryRun, measure, profiles_for, solve
 from kedge.store import SCORES, TRAINING
 from kedge.synth import planted, subnetworks
 from kedge.types import IntArray, KedgeError, Network, Problem, Split
@@ -61,6 +61,15 @@ def load_pair(pair: Pair, reading: ReadConfig) -> Known:
         return Known(problem, None, tuple(notes))
     test, more = resolve_test(read_pairs(pair.test.path, reading), problem)
     return Known(problem, test, (*notes, *more))
+
+
+def with_profiles(problem: Problem, data: Data, config: Config, progress: Progress) -> Problem:
+    """The problem with the profiles of its accounts, as far as the method reads any."""
+    if not isinstance(data, Pair):
+        return problem
+    profiles, values = profiles_for(data.profiles, problem, config, progress)
+    left, right = (None if one is None else sort_hyperedges(one) for one in values)
+    return replace(problem, profiles=profiles, shared_values=(left, right))
 
 
 def split_anchors(anchors: IntArray, shares: Shares, seed: int) -> tuple[IntArray, IntArray]:
@@ -126,6 +135,7 @@ def measure_cell(cell: Cell) -> Measured:
     split = make_split(cell.data, cell.shares, cell.seed, config.read)
     began = cpu_seconds()
     try:
+        split = Split(with_profiles(split.problem, cell.data, config, Silent()), split.test)
         figures, scoring = measure_split(split, config)
     except KedgeError as error:
         return Measured("refused", str(error), facts=_facts(split))

@@ -17,10 +17,16 @@ _DEGENERATE = 0.9  # coverage above which a hypergraph is reported; unmeasured
 
 
 class Build(Protocol):
-    """Hyperedges of a network; `anchors` are the accounts of this network that are in an anchor."""
+    """Hyperedges of a network; `anchors` are the accounts of this network that are in an anchor, `shared_values` which
+    of its accounts have a value of profiles in common."""
 
     def __call__(
-        self, network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
+        self,
+        network: Network,
+        config: HypergraphConfig,
+        seed: int = 0,
+        anchors: IntArray | None = None,
+        shared_values: Hypergraph | None = None,
     ) -> Hypergraph:
         """Draw the hyperedges."""
         ...
@@ -44,10 +50,15 @@ class DegenerateHypergraphWarning(UserWarning):
 
 
 def build_hypergraph(
-    network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
-    return unite([BUILDERS[name].build(network, config, seed, anchors) for name in config.builders.split("+")])
+    names = config.builders.split("+")
+    return unite([BUILDERS[name].build(network, config, seed, anchors, shared_values) for name in names])
 
 
 def unite(hypergraphs: Sequence[Hypergraph]) -> Hypergraph:

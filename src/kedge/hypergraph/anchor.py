@@ -9,9 +9,15 @@ from kedge.hypergraph.neighbourhood import surround
 from kedge.types import Hypergraph, IntArray, KedgeError, Network
 
 
-def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
+def build(
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
+) -> Hypergraph:
     """One hyperedge around each anchored account, n × anchors: far fewer than one around every account."""
-    del seed  # nothing is drawn
+    del seed, shared_values  # nothing is drawn
     if anchors is None or len(anchors) == 0:
         raise KedgeError(
             "the anchor hypergraph has no anchors to stand around", remedy="use another of hypergraph.builders"

@@ -15,12 +15,18 @@ from kedge.types import FloatArray, Hypergraph, IntArray, Network
 _EXACT = 2000  # up to this many accounts betweenness and closeness are exact; beyond, sampled; unmeasured
 
 
-def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
+def build(
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
+) -> Hypergraph:
     """8 centralities and the `communities` largest communities, n × (8 + communities); each column scaled to [0, 1].
 
     p(v, e) of a centrality is its value over the network's largest, so that 0 stays "not in this hyperedge".
     """
-    del anchors
+    del anchors, shared_values
     values, community = measure(network, config.samples, seed)
     columns = [values[name] for name in FEATURES]
     # A network of fewer communities has empty hyperedges at the end, so that H always has the same width.

@@ -9,14 +9,20 @@ from kedge.config import HypergraphConfig
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
 
-def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
+def build(
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
+) -> Hypergraph:
     """Each of `codes` dimensions of an autoencoder is a hyperedge, n × codes; p(v, e) is v's code, in (0, 1).
 
     Codes are never quite 0, so the letter gives a full matrix; `active` keeps the strongest few of each account.
     """
     from kedge.hypergraph.autoencoder import encode
 
-    del anchors
+    del anchors, shared_values
     return Hypergraph(keep_strongest(encode(network, config.codes, config.latent_steps, seed), config.active))
 
 

@@ -19,9 +19,15 @@ _BUCKET_SHIFT: Final = 49  # of 52 bits of mantissa: eight buckets per octave
 _BUCKETS: Final = 512
 
 
-def build(network: Network, config: HypergraphConfig, seed: int = 0, anchors: IntArray | None = None) -> Hypergraph:
+def build(
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
+) -> Hypergraph:
     """One hyperedge around every account, n × n: its `hops` neighbourhood, or the `nearest` accounts in it."""
-    del seed, anchors  # nothing is drawn, and every account is a centre
+    del seed, anchors, shared_values  # nothing is drawn, and every account is a centre
     return surround(network, config, np.arange(network.n))
 
 

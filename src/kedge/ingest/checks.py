@@ -28,6 +28,10 @@ _BYTES_FLOOR: Final = 700_000_000
 _BYTES_PER_ACCOUNT: Final = 2_400
 _BYTES_PER_EMBEDDED: Final = 7_500  # more for each account whose near ones are searched for
 _BYTES_PER_EDGE: Final = 40
+# With profiles: benchmarks/profiles.py. Their weight is chosen by more runs, and each has more candidates.
+_PROFILES_REPEAT: Final = 2.0
+_CPU_SECONDS_PER_VALUE: Final = 4e-5  # of one field of one account, compared
+_BYTES_PER_VALUE: Final = 700
 FEWEST_EDGES: Final = 10  # edges among anchors; from fewer, how often an edge is on both sides is mostly assumed
 _LEVEL: Final = 0.05  # of the test whether edges are in both networks more often than by chance; unmeasured
 
@@ -84,11 +88,13 @@ def check(
     right: tuple[Network, EdgeReport],
     anchors: tuple[IntArray, AnchorReport] | None,
     refinements: int = 0,
+    fields: int = 0,
 ) -> CheckReport:
-    """Describe two networks and their anchors (accounts, -1 for unknown ones); `refinements` as in `estimate_cost`."""
+    """Describe two networks and their anchors (accounts, -1 for unknown ones); `refinements` and `fields` as in
+    `estimate_cost`."""
     facts = [_describe(*side) for side in (left, right)]
     known = None if anchors is None else _describe_anchors(left[0], right[0], *anchors)
-    seconds, megabytes = estimate_cost(left[0], right[0], refinements)
+    seconds, megabytes = estimate_cost(left[0], right[0], refinements, fields)
     warnings = [
         *_network_warnings("left", left[0], facts[0]),
         *_network_warnings("right", right[0], facts[1]),
@@ -98,17 +104,22 @@ def check(
     return CheckReport(facts[0], facts[1], known, cpu_seconds=seconds, peak_mb=megabytes, warnings=tuple(warnings))
 
 
-def estimate_cost(left: Network, right: Network, refinements: int = 0) -> tuple[float, float]:
+def estimate_cost(left: Network, right: Network, refinements: int = 0, fields: int = 0) -> tuple[float, float]:
     """Roughly how many CPU seconds and megabytes `kedge match` will take with the default settings.
 
-    For evidence alone, plus so many refinements of evidence and prior over all of its runs.
+    For evidence alone, plus so many refinements of evidence and prior over all of its runs; with so many compared
+    fields of profiles.
     """
     accounts, edges = left.n + right.n, left.edges + right.edges
     refinement = accounts * _REFINEMENT_PER_ACCOUNT + edges * _REFINEMENT_PER_EDGE
     each = _BYTES_PER_ACCOUNT + (_BYTES_PER_EMBEDDED if refinements else 0)
     alone = _CPU_SECONDS_FLOOR + accounts * _CPU_SECONDS_PER_ACCOUNT + edges * _CPU_SECONDS_PER_EDGE
     all_bytes = _BYTES_FLOOR + accounts * each + edges * _BYTES_PER_EDGE
-    return round(alone + refinements * refinement, 1), round(all_bytes / 1e6)
+    seconds = alone + refinements * refinement
+    if fields:
+        seconds = _PROFILES_REPEAT * seconds + accounts * fields * _CPU_SECONDS_PER_VALUE
+        all_bytes += accounts * fields * _BYTES_PER_VALUE
+    return round(seconds, 1), round(all_bytes / 1e6)
 
 
 def _describe(network: Network, read: EdgeReport) -> NetworkFacts:

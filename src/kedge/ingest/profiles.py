@@ -109,6 +109,8 @@ def _read_text(file: UserFile, config: ReadConfig) -> pa.Table:
     """All columns as text; the first line names them."""
     source = inspect(file)
     first, delimiter = first_line(source, config)
+    if "\ufffd" in first:  # what stands for bytes that are none of this encoding
+        raise KedgeError("is not valid UTF-8", file=file.path, line=1, remedy="save it as UTF-8")
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     _refuse_names(names, str(file.path))
     try:

@@ -12,6 +12,7 @@ from kedge.linalg.numbering import (
     renumber_hypergraph,
     renumber_network,
     reorder,
+    sort_hyperedges,
 )
 from kedge.linalg.sparse import (
     average_rank,

@@ -36,12 +36,16 @@ def canonical(problem: Problem) -> Problem:
     orders = [_in_order(*given) for given in zip(colours, networks, salts, strict=True)]
     numbered = renumber(problem, orders[0], orders[1])
     in_order = [own[order] for own, order in zip(colours, orders, strict=True)]
-    own = [None if one is None else _sorted_hyperedges(one) for one in numbered.hypergraphs]
+    own, values = (
+        [None if one is None else sort_hyperedges(one) for one in both]
+        for both in (numbered.hypergraphs, numbered.shared_values)
+    )
     return replace(
         numbered,
         anchors=_sorted_pairs(numbered.anchors, in_order),
         rejected=_sorted_pairs(numbered.rejected, in_order),
         hypergraphs=(own[0], own[1]),
+        shared_values=(values[0], values[1]),
     )
 
 
@@ -148,7 +152,7 @@ def _sorted_pairs(pairs: IntArray, colours: Sequence[Colours]) -> IntArray:
     return pairs[np.lexsort((np.minimum(left, right), left + right, both))]
 
 
-def _sorted_hyperedges(hypergraph: Hypergraph) -> Hypergraph:
+def sort_hyperedges(hypergraph: Hypergraph) -> Hypergraph:
     """The hyperedges in an order that depends on their members and memberships."""
     H = csr_array(hypergraph.H)
     rows = np.repeat(np.arange(H.shape[0], dtype=np.uint64), np.diff(H.indptr))
@@ -180,13 +184,19 @@ def renumber(problem: Problem, left: IntArray, right: IntArray) -> Problem:
     networks = [
         renumber_network(network, order) for network, order in zip((problem.left, problem.right), orders, strict=True)
     ]
-    own = [
-        None if one is None else renumber_hypergraph(one, order)
-        for one, order in zip(problem.hypergraphs, orders, strict=True)
-    ]
+    own, values = (
+        [None if one is None else renumber_hypergraph(one, order) for one, order in zip(both, orders, strict=True)]
+        for both in (problem.hypergraphs, problem.shared_values)
+    )
     known = problem.profiles and (problem.profiles[0].take(left), problem.profiles[1].take(right))
     return Problem(
-        networks[0], networks[1], moved(problem.anchors), moved(problem.rejected), (own[0], own[1]), profiles=known
+        networks[0],
+        networks[1],
+        moved(problem.anchors),
+        moved(problem.rejected),
+        (own[0], own[1]),
+        profiles=known,
+        shared_values=(values[0], values[1]),
     )
 
 

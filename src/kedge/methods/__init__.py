@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext, need_extra, one_blas_thread
+from kedge.profiles import exchange_sides
 from kedge.types import Alignment, KedgeError, Network, Problem
 
 __all__ = ["METHODS", "Method", "find_method"]
@@ -54,7 +55,7 @@ class Method:
         """The alignment of the two networks, from the observed anchors and nothing else."""
         self._refuse(problem, config)
         with one_blas_thread():
-            found: Alignment = self._module().align(_in_one_order(problem), config, context or RunContext())
+            found: Alignment = self._module().align(*_in_one_order(problem, config), context or RunContext())
         return found.mirrored() if problem.exchanged else found
 
     def _refuse(self, problem: Problem, config: Config) -> None:
@@ -79,7 +80,8 @@ class Method:
         if not self.chooses_settings:
             return config
         with one_blas_thread():
-            chosen: Config = self._module().choose_settings(_in_one_order(problem), config, context or RunContext())
+            found = self._module().choose_settings(*_in_one_order(problem, config), context or RunContext())
+        chosen: Config = _exchanged(found) if problem.exchanged else found
         return chosen
 
     def trains_vectors(self, config: Config) -> bool:
@@ -89,14 +91,14 @@ class Method:
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
         with one_blas_thread():
-            known: dict[str, Any] = self._module().prepare(_in_one_order(problem), config, context)
+            known: dict[str, Any] = self._module().prepare(*_in_one_order(problem, config), context)
         return known
 
     def recall_vectors(self, problem: Problem, config: Config, cache: Cache) -> Alignment | None:
         """The cosines of the vectors that a finished run has cached; None where it has none."""
         if not self.recalls_vectors:
             return None
-        found: Alignment | None = self._module().recall_vectors(_in_one_order(problem), config, cache)
+        found: Alignment | None = self._module().recall_vectors(*_in_one_order(problem, config), cache)
         return found.mirrored() if found is not None and problem.exchanged else found
 
     def refinements(self, left: Network, right: Network, anchors: int, config: Config) -> int:
@@ -109,9 +111,16 @@ _torch = partial(Method, extra="mgcn")
 _embeds = partial(_torch, needs_anchors=True, embeds=True)
 
 
-def _in_one_order(problem: Problem) -> Problem:
+def _in_one_order(problem: Problem, config: Config) -> tuple[Problem, Config]:
     """The problem as methods get it: which network is called left has no effect on a result."""
-    return problem.mirrored() if problem.exchanged else problem
+    return (problem.mirrored(), _exchanged(config)) if problem.exchanged else (problem, config)
+
+
+def _exchanged(config: Config) -> Config:
+    """The configuration with the two columns of each comparison of profiles exchanged."""
+    if not config.profiles.compare:
+        return config
+    return config.model_copy(update={"profiles": exchange_sides(config.profiles)})
 
 
 _RECORDS: Final = (

@@ -28,9 +28,10 @@ def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignm
     def convolve(source: Source) -> FloatArray:
         drawn = source.hypergraph
         if drawn is None:
-            drawn = build_hypergraph(source.network, config.hypergraph, source.seed, source.anchors)
+            settings, known = config.hypergraph, source.shared_values
+            drawn = build_hypergraph(source.network, settings, source.seed, source.anchors, known)
         return edge_vectors("hgnn", source, drawn, config, _CHANGES)
 
     anchors = [problem.anchors] if uses_anchors(config) else []
-    own = [part for given in problem.hypergraphs for part in hyperedges(given)]
+    own = [part for given in (*problem.hypergraphs, *problem.shared_values) for part in hyperedges(given)]
     return align_embedded("hgnn", problem, config, context, convolve, *anchors, *own)

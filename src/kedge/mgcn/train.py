@@ -84,12 +84,14 @@ def embed(
     features: FloatArray | None = None,
     anchors: IntArray | None = None,
     X0: FloatArray | None = None,
+    shared_values: Hypergraph | None = None,
 ) -> Embedding:
     """Vectors of one network by MGCN (Eq. 1-10), with `config.mgcn` and `config.hypergraph`.
 
     `progress(step, loss, trivial loss)` is called after each step. A given `hypergraph` replaces the built ones, for
     training and final vectors alike; `features` [n, f] are needed for `start = "given"`, `anchors` (accounts of this
-    network) for the anchor hypergraph. `X0` [n, d] is where X^0 of `start = "free"` begins, in place of a random draw.
+    network) for the anchor hypergraph, `shared_values` for that of profiles. `X0` [n, d] is where X^0 of
+    `start = "free"` begins, in place of a random draw.
     """
     settings = config.mgcn
     if settings.start == "given" and features is None:
@@ -105,7 +107,9 @@ def embed(
     rest = network if holdout is None else holdout.network
 
     def run(part: Network, judge_by: Holdout | None, steps: int, released: int) -> Embedding:
-        drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors) if hypergraph is None else hypergraph
+        drawn = hypergraph
+        if drawn is None:
+            drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors, shared_values)
         if (figures := report(drawn)).warning:
             warnings.warn(figures.warning, DegenerateHypergraphWarning, stacklevel=3)
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])

@@ -15,10 +15,12 @@ from kedge.embedding.network import NetworkVectors, embed_network
 from kedge.embedding.plan import Source, check_features
 from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
-from kedge.ingest import read_hypergraph, read_network
-from kedge.linalg import canonical_network, renumber_hypergraph, renumber_network
+from kedge.ingest import read_hypergraph, read_network, read_profiles
+from kedge.linalg import canonical_network, renumber_hypergraph, renumber_network, sort_hyperedges
 from kedge.pipeline.inputs import reading_notes
-from kedge.types import FloatArray, Network, Parts
+from kedge.pipeline.profiles import draws_from_profiles, refuse_no_profiles
+from kedge.profiles import shared_values
+from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,13 @@ def embed(
     *,
     hypergraph: Any = None,
     features: Any = None,
+    profiles: Any = None,
     name: str = "the network",
 ) -> Embedded:
     """Read a network and train its vectors; one larger than `partition.n_max` is trained by parts.
 
     `hypergraph`: hyperedges of the user's own in place of the built ones. `features` [n, f] are needed for
-    `mgcn.start = "given"`.
+    `mgcn.start = "given"`, `profiles` for `hypergraph.builders = "profiles"`.
     """
     need_extra("mgcn", "training vectors")
     check_engine(config.engine)
@@ -57,16 +60,34 @@ def embed(
     own = None if hypergraph is None else read_hypergraph(hypergraph, network, config.read)
     own = None if own is None else renumber_hypergraph(own, order)
     given = None if features is None else check_features(features, network.n)[order]
+    values = None
+    if own is None and draws_from_profiles(config):
+        values = _shared(profiles, network, order, config, context)
+    elif profiles is not None:
+        context.progress.note("profiles are not used: --set hypergraph.builders=neighbourhood+profiles uses them")
     context.progress.stage("training")
     with warnings.catch_warnings():  # noted when it is known, before the long training, not after it
         warnings.simplefilter("default", DegenerateHypergraphWarning)
         warnings.showwarning = lambda message, *_: context.progress.note(f"warning: {message}")
         no_anchors = np.empty(0, np.int64)
         numbered = renumber_network(network, order)
-        fit = embed_network(Source(numbered, no_anchors, config.seed, name, own, given), config, context)
+        known = Source(numbered, no_anchors, config.seed, name, own, given, values)
+        fit = embed_network(known, config, context)
     place = np.argsort(order)
     parts = Parts(fit.parts.part[place], order[fit.parts.shared])
     return Embedded(network.ids, replace(fit, vectors=fit.vectors[place], parts=parts))
+
+
+def _shared(profiles: Any, network: Network, order: IntArray, config: Config, context: RunContext) -> Hypergraph:
+    """Which accounts have a value in common, under canonical numbers."""
+    if profiles is None:
+        refuse_no_profiles("--profiles")
+    context.progress.stage("reading the profiles")
+    known, report = read_profiles(profiles, network, config.read, config.profiles.ids)
+    for note in report.notes("the", network.n):
+        context.progress.note(note)
+    found = shared_values(known, known, config.profiles, config.hypergraph.largest)[0]
+    return sort_hyperedges(renumber_hypergraph(found, order))
 
 
 def _read(source: Any, config: Config, context: RunContext, name: str) -> Network:

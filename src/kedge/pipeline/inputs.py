@@ -19,8 +19,9 @@ from kedge.engine import check_engine
 from kedge.evidence import with_vectors
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
-from kedge.pipeline.profiles import note_fields, note_unread, read_both
+from kedge.pipeline.profiles import draws_from_profiles, note_fields, note_unread, read_both, refuse_no_profiles
 from kedge.probability import count_folds
+from kedge.profiles import choose_fields, shared_values
 from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem, Profiles
 
 _USUAL: Final = 3  # refinements after which few matches are new
@@ -95,9 +96,8 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *(() if inputs.anchors is None else _anchor_notes(problem, method))):
         progress.note(note)
-    problem = canonical(
-        replace(problem, hypergraphs=hypergraphs, profiles=_profiles(inputs, problem, config, progress))
-    )
+    profiles, values = profiles_for(inputs.profiles, problem, config, progress, drawn=None in inputs.hypergraphs)
+    problem = canonical(replace(problem, hypergraphs=hypergraphs, profiles=profiles, shared_values=values))
     if problem.profiles is not None:
         note_fields(problem.profiles, problem.anchors, config, progress)
     return problem
@@ -117,14 +117,25 @@ def _with_anchors(left: Network, right: Network, inputs: Inputs, config: Config,
     return problem
 
 
-def _profiles(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> tuple[Profiles, Profiles] | None:
+def profiles_for(
+    sources: tuple[Any | None, Any | None], problem: Problem, config: Config, progress: Progress, *, drawn: bool = True
+) -> tuple[tuple[Profiles, Profiles] | None, tuple[Hypergraph | None, Hypergraph | None]]:
+    """The profiles, where the method reads them, and the values that hyperedges are drawn from, where it does that.
+
+    `drawn`: whether any hyperedges are drawn at all, and not all given by the user.
+    """
     method = find_method(config.method)
-    if all(source is None for source in inputs.profiles):
-        return None
-    if not method.reads_profiles:
+    draws = drawn and method.reads_hypergraphs and draws_from_profiles(config)
+    if all(source is None for source in sources):
+        if draws:
+            refuse_no_profiles("--left-profiles and --right-profiles")
+        return None, (None, None)
+    if not (method.reads_profiles or draws):
         note_unread(method, progress)
-        return None
-    return read_both(inputs.profiles, (problem.left, problem.right), config, progress)
+        return None, (None, None)
+    profiles = read_both(sources, (problem.left, problem.right), config, progress)
+    values = shared_values(*profiles, config.profiles, config.hypergraph.largest) if draws else (None, None)
+    return profiles if method.reads_profiles else None, (values[0], values[1])
 
 
 def read_test(inputs: Inputs, problem: Problem, config: Config, progress: Progress) -> IntArray | None:
@@ -151,6 +162,10 @@ def forget_accounts(problem: Problem, forgotten: Forgotten) -> Problem:
         hypergraphs=(
             _after_leaving(problem.hypergraphs[0], forgotten[0]),
             _after_leaving(problem.hypergraphs[1], forgotten[1]),
+        ),
+        shared_values=(
+            _after_leaving(problem.shared_values[0], forgotten[0]),
+            _after_leaving(problem.shared_values[1], forgotten[1]),
         ),
         profiles=problem.profiles
         and (problem.profiles[0].without(forgotten[0]), problem.profiles[1].without(forgotten[1])),
@@ -209,7 +224,8 @@ def count_refinements(left: Network, right: Network, anchors: int, config: Confi
 def cost_note(problem: Problem, config: Config) -> str:
     """What a match will take, estimated before it starts."""
     repeated = count_refinements(problem.left, problem.right, len(problem.anchors), with_vectors(problem, config))
-    seconds, megabytes = ingest.estimate_cost(problem.left, problem.right, repeated)
+    fields = 0 if problem.profiles is None else len(choose_fields(*problem.profiles, config.profiles))
+    seconds, megabytes = ingest.estimate_cost(problem.left, problem.right, repeated, fields)
     return f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
 
 

@@ -22,6 +22,7 @@ _EQUAL: Final = 1e-9  # of a score: they are sums of floats, in an order that di
 _LASTING: Final = (
     *store.NETWORKS,
     *store.HYPERGRAPHS,
+    *store.SHARED_VALUES,
     *store.PROFILES,
 )  # stages that decisions of reviewers do not touch
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -44,7 +44,22 @@ def note_fields(profiles: tuple[Profiles, Profiles], anchors: IntArray, config: 
 def note_unread(method: Method, progress: Progress) -> None:
     """A note where the method makes no use of profiles."""
     *most, last = (other.name for other in METHODS.values() if other.reads_profiles)
-    progress.note(f"the method {method.name} does not read profiles; {', '.join(most)} and {last} do")
+    drawn = "; --set hypergraph.builders=neighbourhood+profiles draws hyperedges from them"
+    note = f"the method {method.name} does not read profiles; {', '.join(most)} and {last} do"
+    progress.note(note + (drawn if method.reads_hypergraphs else ""))
+
+
+def draws_from_profiles(config: Config) -> bool:
+    """Whether hyperedges are drawn from values of profiles."""
+    return "profiles" in config.hypergraph.builders.split("+")
+
+
+def refuse_no_profiles(options: str) -> NoReturn:
+    """One line where hyperedges are to be drawn from profiles that are not given."""
+    raise KedgeError(
+        "hypergraph.builders has profiles, and no profiles are given",
+        remedy=f"give them ({options}), or choose another of hypergraph.builders",
+    )
 
 
 def check_profiles(

@@ -148,6 +148,8 @@ def _clean(run: store.Artefacts, draft: store.Draft, problem: Problem, target: _
         (store.SUSPECTS, lambda suspects: suspects.without(left, right)),
         (store.HYPERGRAPHS[0], lambda H: without_entries(H, left, no_hyperedge)),
         (store.HYPERGRAPHS[1], lambda H: without_entries(H, right, no_hyperedge)),
+        (store.SHARED_VALUES[0], lambda H: without_entries(H, left, no_hyperedge)),
+        (store.SHARED_VALUES[1], lambda H: without_entries(H, right, no_hyperedge)),
         (store.PROFILES[0], lambda table: Profiles(table).without(left).table),
         (store.PROFILES[1], lambda table: Profiles(table).without(right).table),
         (store.NETWORKS[0], lambda _: blanked.left),

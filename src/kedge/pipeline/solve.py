@@ -161,7 +161,8 @@ def hold_out(
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
     for stage, network in zip(store.NETWORKS, (problem.left, problem.right), strict=True):
         run.save(stage, partial(_same, network))
-    for stage, own in zip(store.HYPERGRAPHS, problem.hypergraphs, strict=True):
+    drawn = (*problem.hypergraphs, *problem.shared_values)
+    for stage, own in zip((*store.HYPERGRAPHS, *store.SHARED_VALUES), drawn, strict=True):
         if own is not None:
             run.save(stage, partial(_same, own.H))
     anchors = np.asarray(problem.anchors)
@@ -178,7 +179,7 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
     """Notes where the chosen settings train no vectors, and so make no use of the user's hyperedges or engine."""
     if method.trains_vectors(config):
         return
-    if method.trains and any(own is not None for own in problem.hypergraphs):
+    if method.trains and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
     usual = EngineConfig()
     given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]

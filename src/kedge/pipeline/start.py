@@ -36,8 +36,29 @@ class Started:
     note: str
 
     def doubting(self, calibrator: Calibrator) -> Calibrator:
-        """The calibrator with every probability lower by the assumed pairs that are wrong."""
-        return calibrator.with_anchors_right(self.precision, self.note)
+        """The calibrator with every probability lower by the assumed pairs that are wrong, and the share with a
+        counterpart that of all accounts: nothing is known, so the assumed ones are among those in question."""
+        return self._of_all(calibrator).with_anchors_right(self.precision, self.note)
+
+    def _of_all(self, calibrator: Calibrator) -> Calibrator:
+        """The share is estimated by how many accounts are as sure as an anchored one. The runs had the assumed pairs as
+        anchors, so these were not counted among all: here they are, as sure as assumed ones are that a run lacked."""
+        networks, assumed = (self.problem.left, self.problem.right), self.problem.anchors[: self.count]
+        order = (1, 0) if calibrator.is_mirrored(self.problem) else (0, 1)
+        made = []
+        for of, side in zip(calibrator.moments, order, strict=True):
+            if len(of.size) == 0:
+                return calibrator
+            active = np.log1p(networks[side].degrees[assumed[:, side]])
+            stratum = np.abs(active[:, None] - of.active).argmin(axis=1)
+            more = np.bincount(stratum, minlength=len(of.size))
+            size = of.size + more
+            share = (of.everyone * of.size + of.anchored * more) / size
+            x = (of.active * of.size + np.bincount(stratum, active, minlength=len(of.size))) / size
+            variance = np.vstack([share * (1 - share) / size, of.variance[1:]])
+            centre = float(x @ size / size.sum())
+            made.append(replace(of, everyone=share, variance=variance, size=size, active=x, centre=centre))
+        return replace(calibrator, moments=(made[0], made[1]))
 
     def align(self, align: Callable[[Problem], Alignment]) -> Alignment:
         """Scores of all pairs, as if none were assumed: those of assumed pairs' accounts are from a run without them.

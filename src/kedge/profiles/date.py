@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.profiles.values import Column, Kind, Values, as_texts, is_text, number_values, one_hot, share_of
+from kedge.profiles.values import Column, Kind, Values, as_texts, by_bins, is_text, number_values, one_hot, share_of
 from kedge.types import FloatArray, IntArray
 
 _ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?:[T ].*)?")
@@ -79,4 +79,5 @@ KIND = Kind(
     similarity,
     (0.1, 0.3, 0.5, 0.7),
     (0.3, 0.1, 0.1, 0.1, 0.1, 0.3),
+    shared=by_bins,
 )

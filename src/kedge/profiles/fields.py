@@ -45,6 +45,13 @@ def parse_comparison(text: str) -> tuple[str, str, str]:
     return left, right, kind
 
 
+def exchange_sides(config: ProfileConfig) -> ProfileConfig:
+    """The same comparisons for a problem whose left network is the right one here."""
+    found = [parse_comparison(text) for text in config.compare]
+    compare = tuple(f"{right}~{left}" + (f":{kind}" if kind else "") for left, right, kind in found)
+    return config.model_copy(update={"compare": compare})
+
+
 def choose_fields(left: Profiles, right: Profiles, config: ProfileConfig) -> tuple[Field, ...]:
     """The fields that are compared: those stated, then all of the same name, or those of them in `config.fields`."""
     stated = [parse_comparison(text) for text in config.compare]

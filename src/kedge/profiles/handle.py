@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+from scipy.sparse import csr_array
 
 from kedge.profiles.values import (
     Column,
@@ -74,6 +75,14 @@ def similarity(left: Values, right: Values, pairs: IntArray) -> FloatArray:
     return np.asarray(0.5 * spelling + 0.5 * np.minimum(cosine(left, right, pairs), 1.0))
 
 
+def shared_parts(left: Values, right: Values, largest: int) -> tuple[csr_array, csr_array]:
+    """The parts of the names, [n, d]: groups of letters join too many strangers."""
+    del largest
+    made = weigh_terms(*(map(str.split, side.texts.tolist()) for side in (left, right)))
+    found = [csr_array((np.ones(one.nnz, np.float32), one.indices, one.indptr), shape=one.shape) for one in made]
+    return found[0], found[1]
+
+
 KIND = Kind(
     "handle",
     "names and handles: spelling, swapped parts and additions aside",
@@ -83,4 +92,5 @@ KIND = Kind(
     (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9),
     (0.12, 0.08, 0.08, 0.08, 0.08, 0.08, 0.08, 0.1, 0.3),
     extra="profiles",
+    shared=shared_parts,
 )

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kedge.profiles.values import Column, Kind, Values, as_texts, is_text, number_values, one_hot, share_of
+from kedge.profiles.values import Column, Kind, Values, as_texts, by_bins, is_text, number_values, one_hot, share_of
 from kedge.types import FloatArray, IntArray
 
 
@@ -71,4 +71,5 @@ KIND = Kind(
     similarity,
     (0.5, 0.8, 0.9, 0.97, 0.99),
     (0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.4),
+    shared=by_bins,
 )

@@ -48,6 +48,29 @@ Column: TypeAlias = pa.Array
 Similarity: TypeAlias = Callable[[Values, Values, IntArray], FloatArray]
 
 
+def by_features(left: Values, right: Values, largest: int) -> tuple[csr_array, csr_array]:
+    """What a search can find, 1 for each feature that an account has, [n, d]; nothing where a kind has no features."""
+    del largest
+    made = []
+    for side in (left, right):
+        found = side.features if side.features.shape[0] else csr_array((len(side.codes), 0), dtype=np.float32)
+        made.append(csr_array((np.ones(found.nnz, np.float32), found.indices, found.indptr), shape=found.shape))
+    return made[0], made[1]
+
+
+def by_bins(left: Values, right: Values, largest: int) -> tuple[csr_array, csr_array]:
+    """Bins of about half as many accounts as a hyperedge may have, by the order of the numbers of both sides."""
+    numbers = [side.numbers[:, 0] for side in (left, right)]
+    pool = np.sort(np.concatenate(numbers)[np.concatenate([left.filled, right.filled])])
+    most = max(int(left.filled.sum()), int(right.filled.sum()), 1)
+    count = max(-(-2 * most // largest), 1)
+    codes = [
+        np.where(side.filled, np.searchsorted(pool, own, "left") * count // max(len(pool), 1), -1)
+        for side, own in zip((left, right), numbers, strict=True)
+    ]
+    return one_hot(codes[0], codes[1])
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of field and its comparison.
@@ -56,6 +79,7 @@ class Kind:
     [m, 2] that both have a value. `edges` divide it into levels, and equal values are one more level above;
     `same` is the share of each level that is assumed among pairs of the same person before anchors are looked at.
     `near`: whether candidates are the nearest by the cosine of `numbers`; else they are found by `features`, if any.
+    `shared`: what accounts of one network have in common, [n, k] of each side, for hyperedges of so many at most.
     """
 
     name: str
@@ -67,6 +91,7 @@ class Kind:
     same: tuple[float, ...]
     near: bool = False
     extra: str = ""  # optional dependencies that it needs
+    shared: Callable[[Values, Values, int], tuple[csr_array, csr_array]] = by_features
 
 
 def equality(_left: Values, _right: Values, pairs: IntArray) -> FloatArray:

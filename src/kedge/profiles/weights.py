@@ -99,11 +99,29 @@ def fit_field(
     rare = (found + 0.5) / max(rival_pairs, drawn.sum(), 1.0)
     chance = np.where(drawn >= _COUNTED, share, np.minimum(share, rare))
     ratio = np.log(same) - np.log(chance)
-    # More similar is never less evidence, and a level that no pair has is worth what the one below it is. The highest
-    # level, equal values, has frequencies of its own.
-    ratio[1:-1][(seen + drawn + found)[1:-1] == 0] = -np.inf
-    ratio[:-1] = np.maximum.accumulate(ratio[:-1])
+    ratio[:-1] = _rising(same[:-1], chance[:-1], (seen + drawn + found)[:-1] > 0)  # equal values have frequencies
     return FieldWeights(np.log(chance) + ratio, np.log(chance))
+
+
+def _rising(same: FloatArray, chance: FloatArray, occurs: BoolArray) -> FloatArray:
+    """The log-ratio of each level, never falling: more similar is never less evidence.
+
+    Neighbouring levels that would fall are pooled, so that a level which hardly any pair has cannot outweigh those that
+    most have. A level that no pair has is worth what the one below it is, or above where there is none.
+    """
+    blocks: list[tuple[float, float, list[int]]] = []
+    for level in np.flatnonzero(occurs).tolist():
+        blocks.append((float(same[level]), float(chance[level]), [level]))
+        while len(blocks) > 1 and blocks[-2][0] * blocks[-1][1] > blocks[-1][0] * blocks[-2][1]:
+            (s, c, levels), (t, d, more) = blocks[-2:]
+            blocks[-2:] = [(s + t, c + d, levels + more)]
+    ratio = np.full(len(same), np.nan)
+    for s, c, levels in blocks:
+        ratio[levels] = np.log(s / c)
+    known = np.flatnonzero(occurs)
+    if len(known) == 0:
+        return np.zeros(len(same))
+    return np.asarray(ratio[known[np.maximum(np.searchsorted(known, np.arange(len(same)), "right") - 1, 0)]])
 
 
 def log_ratios(fields: tuple[FieldWeights, ...], levels: Levels) -> FloatArray:

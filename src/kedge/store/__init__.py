@@ -72,6 +72,7 @@ from kedge.store.layout import (
     REPORT,
     SCORES,
     SETTINGS,
+    SHARED_VALUES,
     STAGES,
     SUPPORT,
     SUSPECTS,

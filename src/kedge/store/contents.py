@@ -33,6 +33,7 @@ from kedge.store.layout import (
     PROFILES,
     SCORES,
     SETTINGS,
+    SHARED_VALUES,
     SUPPORT,
     SUSPECTS,
     TRAINING,
@@ -123,9 +124,12 @@ def load_problem(artefacts: Artefacts) -> Problem:
     """The networks and the anchors of a run, and the hypergraphs that the user gave."""
     left, right = (artefacts.load(stage) for stage in NETWORKS)
     known = artefacts.load(ANCHORS)
-    own = [Hypergraph(artefacts.load(stage)) if artefacts.has(stage.file) else None for stage in HYPERGRAPHS]
+    own, values = (
+        [Hypergraph(artefacts.load(stage)) if artefacts.has(stage.file) else None for stage in stages]
+        for stages in (HYPERGRAPHS, SHARED_VALUES)
+    )
     rejected = known.get("rejected", np.empty((0, 2), np.int64))
-    return Problem(left, right, known["anchors"], rejected, (own[0], own[1]))
+    return Problem(left, right, known["anchors"], rejected, (own[0], own[1]), shared_values=(values[0], values[1]))
 
 
 def load_suspects(artefacts: Artefacts) -> Suspects:

@@ -64,6 +64,10 @@ PROFILES: Final = tuple(
     Stage(f"{side}-profiles", f"saving the {side} profiles", f"networks/{side}_profiles.parquet", TABLE)
     for side in ("left", "right")
 )
+SHARED_VALUES: Final = tuple(
+    Stage(f"{side}-values", f"saving the shared values of the {side} network", f"networks/{side}_values.npz", SPARSE)
+    for side in ("left", "right")
+)
 ANCHORS: Final = Stage("anchors", "saving the anchors", "networks/anchors.npz", ARRAYS)
 SETTINGS: Final = Stage("settings", "choosing settings", "model/settled.json", SETTINGS_JSON, names_accounts=False)
 TRAINING: Final = Stage("training", "embedding the networks", "model/training.json", JSON, names_accounts=False)
@@ -86,6 +90,7 @@ STAGES: Final = {
         *NETWORKS,
         *HYPERGRAPHS,
         *PROFILES,
+        *SHARED_VALUES,
         ANCHORS,
         SETTINGS,
         TRAINING,

@@ -254,7 +254,8 @@ class Problem:
     A held-out pair is not reachable from here, so no method can learn from one: only `evaluate` is handed
     `Split.test`. `rejected` are pairs that a reviewer has ruled out; `hypergraphs` the user's own hyperedges of the
     left and of the right network, None where they are to be drawn from its edges. `sides` is what people call the two
-    networks: a mirrored problem keeps their names. `profiles` is what else is known of their accounts, if anything.
+    networks: a mirrored problem keeps their names. `profiles` is what else is known of their accounts, if anything;
+    `shared_values` which accounts of a network have a value of it in common, where hyperedges are drawn from that.
     """
 
     left: Network
@@ -264,12 +265,14 @@ class Problem:
     hypergraphs: tuple[Hypergraph | None, Hypergraph | None] = (None, None)
     sides: tuple[Side, Side] = ("left", "right")
     profiles: tuple[Profiles, Profiles] | None = None
+    shared_values: tuple[Hypergraph | None, Hypergraph | None] = (None, None)
 
     def __post_init__(self) -> None:
         for known, network in zip(self.profiles or (), (self.left, self.right), strict=False):
             if known.n != network.n:
                 raise ValueError(f"profiles of {known.n} accounts for a network of {network.n}")
-        for own, network in zip(self.hypergraphs, (self.left, self.right), strict=True):
+        both = (self.left, self.right)
+        for own, network in zip((*self.hypergraphs, *self.shared_values), (*both, *both), strict=True):
             if own is not None and own.n != network.n:
                 raise ValueError(f"a hypergraph of {own.n} accounts for a network of {network.n}")
         for name in ("anchors", "rejected"):
@@ -307,6 +310,7 @@ class Problem:
             self.hypergraphs[::-1],
             self.sides[::-1],
             None if self.profiles is None else self.profiles[::-1],
+            self.shared_values[::-1],
         )
 
     def hold_out(self, rows: IntArray) -> tuple[Problem, IntArray]:
