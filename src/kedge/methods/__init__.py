@@ -148,6 +148,8 @@ _RECORDS: Final = (
     _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019"),
     _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014"),
     _embeds("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014"),
+    _embeds("node2vec", "biased random walks and skip-gram", "Grover and Leskovec, KDD 2016"),
+    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015"),
     _embeds("gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017"),
     _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
     _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
