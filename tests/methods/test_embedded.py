@@ -30,7 +30,21 @@ class Counting(MemoryCache):
         super().put(key, piece)
 
 
-@pytest.mark.parametrize("name", ["gcn", "hgnn", "autoencoder", "deepwalk", "node2vec", "line", "deeplink"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gcn",
+        "hgnn",
+        "autoencoder",
+        "deepwalk",
+        "node2vec",
+        "line",
+        "spectral",
+        "mds",
+        "graph-factorisation",
+        "deeplink",
+    ],
+)
 def test_vectors_are_cached_for_runs_with_fewer_anchors(name: str) -> None:
     problem, cache = planted(40), Counting()
     fewer = replace(problem, anchors=problem.anchors[:30])
