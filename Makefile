@@ -45,7 +45,7 @@ test: $(STAMP) $(BROWSER)
 
 # Compiled functions do not check indices: these tests run them with checks, in a cache of their own.
 KERNELS := tests/test_kernels.py tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.py tests/mgcn/test_objective.py \
-	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_embedding_equations.py tests/methods/test_netalign.py
+	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_embedding_equations.py tests/methods/test_layer_equations.py tests/methods/test_netalign.py
 test-bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-bounds $(BIN)/python -m pytest -n 2 --dist loadfile -m "not data" $(KERNELS)
 

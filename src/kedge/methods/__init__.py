@@ -157,6 +157,12 @@ _RECORDS: Final = (
     _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
     _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
     _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True),
+    _embeds(
+        "hypergcn", "hyperedges as few weighted edges", "HyperGCN, Yadati et al., NeurIPS 2019", reads_hypergraphs=True
+    ),
+    _embeds(
+        "dhgnn", "hyperedges drawn anew from the current vectors", "Dynamic hypergraph NN, Jiang et al., IJCAI 2019"
+    ),
     _torch(
         "isorank", "similar neighbours, by random walks on pairs", "Singh et al., PNAS 2008", scores_every_pair=True
     ),
