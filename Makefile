@@ -114,7 +114,7 @@ screenshots: $(STAMP) $(BROWSER)
 # partitioned.py needs a network of yours: docs/scaling.md has the command.
 BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
-	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts audit suspects \
+	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines method_checks pairing_choice methods_at_20k calibration counterparts audit suspects \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
 	bad_commands bad_inputs report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open purged numbering_cost
 bench: $(STAMP) $(BROWSER)

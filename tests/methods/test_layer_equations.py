@@ -83,7 +83,7 @@ def test_vertex_and_hyperedge_convolution_of_dhgnn_account_by_account() -> None:
     model = dhgnn.Dhgnn(network, d, torch.Generator().manual_seed(1)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.1 * torch.randn(parameter.shape)
+            parameter.add_(torch.randn(parameter.shape), alpha=0.1)
         found = model().numpy()
     first = np.maximum(model.first.detach().numpy(), 0)
     A = network.adjacency.toarray() > 0
@@ -153,15 +153,18 @@ def test_training_on_edges_brings_neighbours_together_and_refuses_a_collapsed_fi
     source = Source(communities(40, 4, 0.5, 0.02, 0), np.empty(0, np.int64), 0)
     config = Config.model_validate({"baselines": {"dimensions": 8, "steps": 60}, "mgcn": {"pool": 64}})
 
-    def free(source: Source, generator: torch.Generator) -> torch.nn.Module:
-        table = torch.nn.Embedding(source.network.n, 8, _weight=draw_first(source.network.n, 8, generator).detach())
-        table.forward = lambda: table.weight  # type: ignore[method-assign]
-        return table
+    class Free(torch.nn.Module):
+        def __init__(self, source: Source, generator: torch.Generator) -> None:
+            super().__init__()
+            self.X = draw_first(source.network.n, 8, generator)
 
-    X = train_on_edges("free", source, config, free)
+        def forward(self) -> torch.Tensor:
+            return self.X
+
+    X = train_on_edges("free", source, config, Free)
     linked = source.network.adjacency.toarray() > 0
     cosines = X @ X.T / (X[0] @ X[0])
     assert cosines[linked].mean() > cosines[~linked].mean() + 0.3
     still = config.model_copy(update={"baselines": config.baselines.model_copy(update={"learning_rate": 1e-9})})
     with pytest.raises(KedgeError, match=r"^free's embedding of the network collapsed .*; take more baselines.steps"):
-        train_on_edges("free", source, still, free)
+        train_on_edges("free", source, still, Free)

@@ -123,7 +123,7 @@ def cluster(X: FloatArray, count: int, rng: np.random.Generator) -> IntArray:
         members = csr_array((np.ones(len(X), X.dtype), (own, np.arange(len(X)))), shape=(count, len(X)))
         sizes = np.bincount(own, minlength=count)
         C = np.where(sizes[:, None] > 0, (members @ X) / np.maximum(sizes, 1)[:, None], C).astype(X.dtype)
-    return np.argmax(X @ C.T - (C**2).sum(axis=1) / 2, axis=1)
+    return np.asarray(np.argmax(X @ C.T - (C**2).sum(axis=1) / 2, axis=1))
 
 
 class VertexConvolution(nn.Module):

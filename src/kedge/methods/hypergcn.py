@@ -86,7 +86,8 @@ class HyperGcn(nn.Module):
     def _convolve(self, layer: int, S: Tensor) -> Tensor:
         if layer not in self.graphs:
             self.graphs[layer] = Sparse.of(approximate(self.members, S.detach().numpy()), symmetric=True)
-        return spmm(self.graphs[layer], S) + self.biases[layer]
+        bias: Tensor = self.biases[layer]
+        return spmm(self.graphs[layer], S) + bias
 
 
 def approximate(members: csr_array, S: FloatArray) -> csr_array:

@@ -24,6 +24,7 @@ from kedge.linalg import VectorAlignment, symmetric_walk
 from kedge.methods.shared.embedded import align_embedded
 from kedge.types import FloatArray, Network, Problem
 
+_EXACT = 1e-6  # relative error of an eigenvalue; vectors are float32
 _DENSE = 400  # accounts up to which all eigenvectors are computed: Lanczos needs more accounts than vectors
 
 
@@ -49,7 +50,7 @@ def eigenmaps(network: Network, d: int, seed: int) -> FloatArray:
     else:
         # At -1 the trivial ones are the last of all: no eigenvalue of S is lower.
         operator = LinearOperator((n, n), matvec=lambda x: S @ x - 2 * (trivial @ (turned @ x)), dtype=np.float64)
-        values, U = eigsh(operator, k, which="LA", v0=np.random.default_rng(seed).standard_normal(n))
+        values, U = eigsh(operator, k, which="LA", tol=_EXACT, v0=np.random.default_rng(seed).standard_normal(n))
     Y = U[:, np.argsort(-values)[:k]] / np.sqrt(degrees)[:, None]
     Y[network.degrees == 0] = 0
     return Y.astype(np.float32)
