@@ -45,7 +45,7 @@ test: $(STAMP) $(BROWSER)
 
 # Compiled functions do not check indices: these tests run them with checks, in a cache of their own.
 KERNELS := tests/test_kernels.py tests/evidence tests/linalg tests/hypergraph tests/mgcn/test_layers.py tests/mgcn/test_objective.py \
-	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_netalign.py
+	tests/mgcn/test_edge_dropout.py tests/methods/test_equations.py tests/methods/test_embedding_equations.py tests/methods/test_layer_equations.py tests/methods/test_netalign.py
 test-bounds: $(STAMP)
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/numba-bounds $(BIN)/python -m pytest -n 2 --dist loadfile -m "not data" $(KERNELS)
 
@@ -114,7 +114,7 @@ screenshots: $(STAMP) $(BROWSER)
 # partitioned.py needs a network of yours: docs/scaling.md has the command.
 BENCHMARKS := house startup reading synth_full_size synth_difficulty \
 	evidence_choice evidence_growth mgcn_step mgcn_forward mgcn_choice mgcn_links \
-	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines pairing_choice methods_at_20k calibration counterparts audit suspects \
+	accuracy few_anchors few_anchors_large prior_worth noisy_copies prior_choice baselines method_checks pairing_choice methods_at_20k calibration counterparts audit suspects \
 	part_cost cut_cost boundary_steps sketch_choice engines growth full_size far_beyond \
 	bad_commands bad_inputs report_size bit_flips review_speed review_kills review_fuzz review_order log_tampering half_open purged numbering_cost
 bench: $(STAMP) $(BROWSER)

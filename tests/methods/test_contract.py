@@ -14,6 +14,7 @@ from graphs import communities, relabel
 
 from kedge import synth
 from kedge.config import Config
+from kedge.context import missing_libraries
 from kedge.errors import KedgeError
 from kedge.evaluation import metrics as evaluate
 from kedge.methods import METHODS, Method
@@ -41,7 +42,13 @@ NOT_RANDOM = {"common-neighbours", "isorank", "final", "parrot", "user-matching"
 CHANCE = 10 / N
 SIDES: tuple[Side, Side] = ("left", "right")
 
-every_method = pytest.mark.parametrize("name", METHODS)
+
+def _needs(method: Method) -> Any:
+    """Not run where the libraries of the method are not installed."""
+    return pytest.mark.skipif(bool(method.extra and missing_libraries(method.extra)), reason=f"no {method.extra}")
+
+
+every_method = pytest.mark.parametrize("name", [pytest.param(m.name, marks=_needs(m)) for m in METHODS.values()])
 every_record = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 
 

@@ -13,9 +13,8 @@ from kedge.config import resolve
 from kedge.context.run_context import MemoryCache, RunContext
 from kedge.methods import METHODS
 
-SHORT = (
-    "mgcn.steps=40 mgcn.held_out=0 mgcn.dimensions=8 baselines.steps=5 baselines.dimensions=8 baselines.walks=1".split()
-)
+SHORT = "mgcn.steps=40 mgcn.held_out=0 mgcn.dimensions=8 baselines.dimensions=8 baselines.walks=1".split()
+SHORT += "baselines.steps=60 baselines.learning_rate=0.05".split()
 
 
 class Counting(MemoryCache):
@@ -30,7 +29,10 @@ class Counting(MemoryCache):
         super().put(key, piece)
 
 
-@pytest.mark.parametrize("name", ["gcn", "hgnn", "autoencoder", "deepwalk", "deeplink"])
+@pytest.mark.parametrize(
+    "name",
+    "gcn hgnn hypergcn dhgnn autoencoder deepwalk node2vec line spectral mds graph-factorisation deeplink".split(),
+)
 def test_vectors_are_cached_for_runs_with_fewer_anchors(name: str) -> None:
     problem, cache = planted(40), Counting()
     fewer = replace(problem, anchors=problem.anchors[:30])

@@ -77,7 +77,7 @@ def groups(network: Network) -> Any:
 
 
 @pytest.mark.filterwarnings("ignore:validation anchors are found no better")  # after so few steps
-@pytest.mark.parametrize("method", ["mgcn", "hgnn"])
+@pytest.mark.parametrize("method", ["mgcn", "hgnn", "hypergcn"])
 def test_ones_own_hyperedges_take_the_place_of_the_built_ones(made: Any, pair: Any, method: str) -> None:
     settings = {**QUICK, "method": method}
     plain = kedge.match(*pair, settings=settings).to_frame()
@@ -121,7 +121,10 @@ def test_methods_without_use_for_hyperedges_refuse_them(pair: Any, folder: Any, 
         kedge.match(*pair, settings={"method": "isorank"}, right_hypergraph=np.ones((3, 1)))
     words = match_words(folder, tmp_path / "run", *own_words(folder), "--method", "evidence")
     said = call(*words, code=2).stderr
-    assert "'evidence' has no use for a hypergraph; leave it out, or choose the method kedge, mgcn or hgnn" in said
+    assert (
+        "'evidence' has no use for a hypergraph; leave it out, or choose the method kedge, mgcn, hgnn or hypergcn"
+        in said
+    )
     assert len(said.strip().splitlines()) == 1
     assert not (tmp_path / "run").exists()
 

@@ -160,6 +160,18 @@ class BaselineConfig(Stage):
     dimensions: int = Field(default=128, ge=1, le=10_000, description="length of a vector")
     walks: int = Field(default=10, ge=1, le=10_000, description="random walks from each account")
     walk_length: int = Field(default=40, ge=2, le=10_000, description="accounts on a random walk")
+    walk_return: float = Field(
+        default=1.0,
+        ge=0.01,
+        le=100,
+        description="node2vec's p: above 1 a walk seldom returns to where it came from",
+    )
+    walk_outward: float = Field(
+        default=1.0,
+        ge=0.01,
+        le=100,
+        description="node2vec's q: below 1 a walk leads away from where it came from, above 1 it stays near",
+    )
     window: int = Field(
         default=5, ge=1, le=10_000, description="how far apart on a walk two accounts still count as neighbours"
     )

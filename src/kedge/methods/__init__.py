@@ -157,10 +157,21 @@ _RECORDS: Final = (
     _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019"),
     _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014"),
     _embeds("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014"),
+    _embeds("node2vec", "biased random walks and skip-gram", "Grover and Leskovec, KDD 2016"),
+    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015"),
+    _embeds("spectral", "Laplacian eigenmaps of each network", "Belkin and Niyogi, NIPS 2001"),
+    _embeds("mds", "shortest paths, scaled to few dimensions", "Torgerson, 1952; de Silva and Tenenbaum, 2004"),
+    _embeds("graph-factorisation", "vectors whose products are the edges", "Ahmed et al., WWW 2013"),
     _embeds("gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017"),
     _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
     _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
     _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True),
+    _embeds(
+        "hypergcn", "hyperedges as few weighted edges", "HyperGCN, Yadati et al., NeurIPS 2019", reads_hypergraphs=True
+    ),
+    _embeds(
+        "dhgnn", "hyperedges drawn anew from the current vectors", "Dynamic hypergraph NN, Jiang et al., IJCAI 2019"
+    ),
     _torch(
         "isorank", "similar neighbours, by random walks on pairs", "Singh et al., PNAS 2008", scores_every_pair=True
     ),

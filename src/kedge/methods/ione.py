@@ -19,10 +19,9 @@ from kedge.config import Config
 from kedge.context import RunContext
 from kedge.linalg import VectorAlignment, row_index
 from kedge.methods.shared.embedded import merge
+from kedge.methods.shared.noise import RATE, noise_table, pull
 from kedge.similarity import align_shared
 from kedge.types import IntArray, Network, Problem
-
-_RATE = 0.025  # word2vec's
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlignment:
@@ -31,12 +30,12 @@ def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlign
     rng = np.random.default_rng(config.seed)
     sides = ((problem.left, merged.left), (problem.right, merged.right))
     edges = [_edges(network, place) for network, place in sides]
-    noise = np.stack([_noise(network, place, rng) for network, place in sides])
+    noise = np.stack([place[noise_table(network.degrees, rng)] for network, place in sides])
     side = np.repeat(np.arange(2), [len(edges[0]), len(edges[1])])
     both = np.concatenate(edges)
     draws = settings.passes * len(both)
     start = int(rng.integers(2**32))
-    X = _train(both, side, noise, merged.n, settings.dimensions, draws, settings.negatives, _RATE, start)
+    X = _train(both, side, noise, merged.n, settings.dimensions, draws, settings.negatives, RATE, start)
     for network, place in sides:
         alone = place[network.degrees == 0]
         X[np.setdiff1d(alone, both)] = 0  # no edge of either network has trained it
@@ -47,26 +46,6 @@ def _edges(network: Network, place: IntArray) -> IntArray:
     """Each edge in both directions, int64 [2 |E|, 2]."""
     rows = row_index(network.adjacency)
     return np.column_stack([place[rows], place[network.adjacency.indices]]).astype(np.int64)
-
-
-def _noise(network: Network, place: IntArray, rng: np.random.Generator) -> IntArray:
-    """A table of accounts by degree^0.75, to draw from."""
-    share = network.degrees**0.75
-    if network.edges == 0:
-        return np.zeros(1 << 18, np.int64)
-    return place[rng.choice(network.n, 1 << 18, p=share / share.sum())].astype(np.int64)
-
-
-@njit(cache=True, fastmath=True)
-def _pull(x, c, step, label, lr):  # type: ignore[no-untyped-def]
-    """One step of log σ(±x · c): c moves at once, x's part is added to `step`."""
-    dot = np.float32(0)
-    for i in range(len(x)):
-        dot += x[i] * c[i]
-    slope = (label - np.float32(1) / (np.float32(1) + np.exp(-dot))) * lr
-    for i in range(len(x)):
-        step[i] += slope * c[i]
-        c[i] += slope * x[i]
 
 
 @njit(cache=True, fastmath=True)
@@ -88,9 +67,9 @@ def _train(edges, side, noise, n, d, draws, negatives, rate, seed):  # type: ign
                 target, label = table[np.random.randint(len(table))], np.float32(0)
                 if target == i or target == edges[edge, 1]:
                     continue
-            _pull(X[i], into[target], mine, label, lr)
+            pull(X[i], into[target], mine, label, lr)
             other[:] = 0
-            _pull(X[target], out[i], other, label, lr)
+            pull(X[target], out[i], other, label, lr)
             for f in range(d):
                 X[target, f] += other[f]
         for f in range(d):

@@ -1,4 +1,4 @@
-"""Uniform random walks and skip-gram with negative sampling, compiled: the same seed gives the same bits."""
+"""Random walks and skip-gram with negative sampling, compiled: the same seed gives the same bits."""
 
 from __future__ import annotations
 
@@ -9,30 +9,38 @@ from kedge.config import BaselineConfig, Config
 from kedge.context import RunContext
 from kedge.embedding.plan import Source
 from kedge.methods.shared.embedded import cached_vectors
+from kedge.methods.shared.noise import RATE
 from kedge.types import FloatArray, Network, Problem
 
-_RATE = 0.025  # word2vec's learning rate, falling to a ten-thousandth of it
 
-
-def walk_both(problem: Problem, config: Config, context: RunContext) -> tuple[FloatArray, FloatArray]:
+def walk_both(
+    problem: Problem, config: Config, context: RunContext, biased: bool = False
+) -> tuple[FloatArray, FloatArray]:
     """`walk_vectors` of the left and of the right network, or as they are cached."""
 
     def walk(source: Source) -> FloatArray:
-        return walk_vectors(source.network, config.baselines, source.seed)
+        return walk_vectors(source.network, config.baselines, source.seed, biased)
 
-    return cached_vectors("walks", problem, config, context, walk)
+    return cached_vectors("biased walks" if biased else "walks", problem, config, context, walk)
 
 
-def walk_vectors(network: Network, settings: BaselineConfig, seed: int) -> FloatArray:
-    """Vectors [n, d] by the neighbours of accounts on random walks; an account without edges has the vector 0."""
+def walk_vectors(network: Network, settings: BaselineConfig, seed: int, biased: bool = False) -> FloatArray:
+    """Vectors [n, d] by the neighbours of accounts on random walks; an account without edges has the vector 0.
+
+    Walks are uniform, or biased by `baselines.walk_return` and `baselines.walk_outward` (node2vec).
+    """
     if network.edges == 0:
         return np.zeros((network.n, settings.dimensions), np.float32)
     A = network.adjacency
-    walks = _walk(A.indptr, A.indices, settings.walk_length, settings.walks, seed)
+    shape = (settings.walk_length, settings.walks)
+    if biased:
+        walks = biased_walks(A.indptr, A.indices, *shape, settings.walk_return, settings.walk_outward, seed)
+    else:
+        walks = _walk(A.indptr, A.indices, *shape, seed)
     counts = np.bincount(walks[walks >= 0], minlength=network.n) * (network.degrees > 0)
     share = counts**0.75
     noise = np.random.default_rng(seed).choice(network.n, 1 << 20, p=share / share.sum()).astype(np.int32)
-    X = _skip_gram(walks, noise, settings.dimensions, network.n, settings.window, settings.negatives, _RATE, seed)
+    X = _skip_gram(walks, noise, settings.dimensions, network.n, settings.window, settings.negatives, RATE, seed)
     X[network.degrees == 0] = 0
     return np.asarray(X)
 
@@ -53,6 +61,49 @@ def _walk(indptr, indices, length, rounds, seed):  # type: ignore[no-untyped-def
                 if degree == 0:
                     break
                 account = indices[indptr[account] + np.random.randint(degree)]
+            row += 1
+    np.random.shuffle(walks)
+    return walks
+
+
+@njit(cache=True)
+def biased_walks(indptr, indices, length, rounds, p, q, seed):  # type: ignore[no-untyped-def]
+    """As `_walk`, where a walk that came from t to v goes to x with a probability proportional to 1/p if x = t, 1 if x
+    neighbours t, and 1/q otherwise. Rows of `indices` are sorted.
+
+    x is drawn by rejection: the return to t has its own share of a proposal, and another neighbour of v, drawn
+    uniformly, is taken with its weight's share of the larger of 1 and 1/q. No table for each edge is needed.
+    """
+    np.random.seed(seed)
+    n = len(indptr) - 1
+    most = max(1.0, 1 / q)
+    walks = np.full((n * rounds, length), -1, np.int32)
+    row = 0
+    for _ in range(rounds):
+        for start in np.random.permutation(n):
+            before, account = -1, start
+            for step in range(length):
+                walks[row, step] = account
+                first = indptr[account]
+                degree = indptr[account + 1] - first
+                if degree == 0:
+                    break
+                if before < 0:
+                    before, account = account, indices[first + np.random.randint(degree)]
+                    continue
+                near = indices[indptr[before] : indptr[before + 1]]
+                while True:
+                    if np.random.random() * (1 / p + (degree - 1) * most) < 1 / p:
+                        found = before
+                        break
+                    found = indices[first + np.random.randint(degree)]
+                    while found == before:
+                        found = indices[first + np.random.randint(degree)]
+                    place = np.searchsorted(near, found)
+                    weight = 1.0 if place < len(near) and near[place] == found else 1 / q
+                    if np.random.random() * most < weight:
+                        break
+                before, account = account, found
             row += 1
     np.random.shuffle(walks)
     return walks
