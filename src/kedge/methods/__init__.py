@@ -173,6 +173,13 @@ _RECORDS: Final = (
         scores_every_pair=True,
         embeds=False,
     ),
+    _torch(
+        "joena",
+        "optimal transport and embedding, alternating",
+        "JOENA, Yu et al., WWW 2025",
+        needs_anchors=True,
+        scores_every_pair=True,
+    ),
 )
 
 METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}
