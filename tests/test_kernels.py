@@ -33,7 +33,7 @@ CONFIG = Config.model_validate(
     }
 )
 # Those that have compiled functions of their own, or that use those of `evidence` and `mgcn`.
-NAMES = ("evidence", "mgcn", "deepwalk", "ione", "netalign", "percolation")
+NAMES = ("evidence", "mgcn", "deepwalk", "ione", "netalign", "percolation", "irma")
 
 
 def weighted(edges: list[tuple[int, int]], n: int, weights: list[float]) -> Network:

@@ -165,6 +165,7 @@ _RECORDS: Final = (
     _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
+    Method("irma", "percolation, repaired by its own matching", "IRMA, Babayov and Louzoun, arXiv 2022"),
     Method("faq", "seeded graph matching", "FAQ, Vogelstein et al., PLOS ONE 2015", scores_every_pair=True),
     _embeds(
         "parrot",
