@@ -9,9 +9,9 @@ of the fused Gromov-Wasserstein distance, in which a threshold λ turns the plan
 
     J(S, λ) = <C, Ŝ> + w Σ (C_1(i, k) - C_2(j, l))^2 Ŝ_ij Ŝ_kl,    w = α / (1 - α) √min(n_1, n_2)
 
-An epoch finds S by ten linear costs C + w L(Ŝ), each solved by five of Sinkhorn's rounds in the log domain with entropy γ,
-the new plan 0.95 of the step; moves λ a twentieth of the way to its optimum; and takes one step of Adam down the
-gradient of J for the map. Pairs are ranked by log S of the last epoch.
+An epoch finds S by ten linear costs C + w L(Ŝ), each solved by five of Sinkhorn's rounds in the log domain with
+entropy γ, the new plan 0.95 of the step; moves λ a twentieth of the way to its optimum; and takes one step of Adam
+down the gradient of J for the map. Pairs are ranked by log S of the last epoch.
 
 Compared with the authors' published code. Deviations: no attributes, as in the paper's plain case; of two settings of
 the authors, who set α, γ, λ, the rate and the epochs for each pair, a fifth of the anchors, for validation, chooses;
