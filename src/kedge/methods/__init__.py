@@ -174,6 +174,7 @@ _RECORDS: Final = (
         scores_every_pair=True,
         embeds=False,
     ),
+    _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
     _torch(
         "joena",
         "optimal transport and embedding, alternating",
