@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count, product
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,11 @@ import pytest
 import torch
 from graphs import random_network
 
+from kedge.config import Config
 from kedge.linalg import pattern
 from kedge.linalg.spmm import Rows
 from kedge.methods import joena
-from kedge.types import Network
+from kedge.types import Network, Problem
 
 N, M = 7, 6
 WEIGHT, THRESHOLD, ENTROPY = 2.0, 0.4 / (N * M), 0.2
@@ -136,3 +139,26 @@ def test_a_network_without_edges_has_a_threshold() -> None:
     empty = Rows.of(pattern(Network.from_edges([], 3).adjacency))
     costs = joena._costs(torch.eye(3), torch.eye(3), [empty, empty])
     assert joena._best_threshold(costs, torch.full((3, 3), 1 / 9), WEIGHT) == 0.0
+
+
+def test_few_anchors_choose_nothing_and_many_choose_the_epoch_that_ranks_them_best(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = random_network(60, 0.1, 3)
+    anchors = np.column_stack([np.arange(60)] * 2)
+    right, wrong = torch.eye(60), torch.eye(60).flip(0).contiguous()
+    seen = []
+
+    def plans(problem: Problem, _seed: int, setting: Any) -> Iterator[torch.Tensor]:
+        """Only the third epoch of the second setting is right; validation anchors are removed."""
+        assert len(problem.anchors) == 44
+        for epoch in count(1):
+            seen.append((setting, epoch))
+            yield right if (setting, epoch) == (joena.SETTINGS[1], 3) else wrong
+
+    monkeypatch.setattr(joena, "_plans", plans)
+    assert joena._choose(Problem(network, network, anchors[:40]), Config()) == joena.SETTINGS[0]
+    assert seen == []
+    chosen = joena._choose(Problem(network, network, anchors[:55]), Config())
+    assert chosen == replace(joena.SETTINGS[1], epochs=3)
+    assert [epoch for _, epoch in seen] == [*range(1, 7), *range(1, 9)], "five epochs without a gain end a trial"

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graphs import random_network
+from graphs import communities, random_network
+from scipy.sparse import csr_array
 
+from kedge.config import Config
+from kedge.linalg import SparseAlignment
 from kedge.methods import parrot
 from kedge.types import Problem
 
@@ -106,3 +109,25 @@ def test_the_plan_is_that_of_ten_proximal_points_with_sinkhorns_scaling(problem:
             b = np.log(M) - np.log([sum(K[i, j] * np.exp(a[j]) for j in range(M)) for i in range(N)])
         T = 0.05 * T + 0.95 * K * np.exp(b)[:, None] * np.exp(a)[None, :] / (N * M)
     np.testing.assert_allclose(found, np.log(T), rtol=1e-3, atol=1e-3)
+
+
+def test_few_anchors_choose_nothing_and_many_choose_what_ranks_them_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = communities(60, 6, 0.5, 0.02, 3)
+    anchors = np.column_stack([np.arange(60)] * 2)
+    tried = []
+
+    def align(problem: Problem, config: Config, setting: Any) -> Any:
+        tried.append(setting)
+        return _ranked(problem, setting)
+
+    monkeypatch.setattr(parrot, "_align", align)
+    assert parrot._choose(Problem(network, network, anchors[:40]), Config(), 0) == PHONE_EMAIL
+    assert tried == []
+    assert parrot._choose(Problem(network, network, anchors[:55]), Config(), 0) == parrot.SETTINGS[1]
+    assert set(tried) == set(parrot.SETTINGS)
+
+
+def _ranked(problem: Problem, setting: Any) -> SparseAlignment:
+    """Scores under which the second setting finds all accounts and the first none; validation anchors are removed."""
+    assert len(problem.anchors) == 44
+    return SparseAlignment(csr_array(np.eye(60) if setting == parrot.SETTINGS[1] else np.eye(60)[::-1].copy()))

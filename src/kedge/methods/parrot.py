@@ -29,15 +29,15 @@ from torch.nn.functional import normalize
 
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory
-from kedge.linalg import SparseAlignment, normalise, pattern, row_index, with_data
+from kedge.linalg import SparseAlignment, normalise, pattern, reciprocal_ranks, row_index, with_data
 from kedge.linalg.spmm import Rows, multiply
-from kedge.methods.shared.choice import choose_setting
 from kedge.methods.shared.pairs import keep_best
 from kedge.methods.shared.spread import between
 from kedge.types import IntArray, Network, Problem
 
 _OUTER, _INNER = 10, 5
 _TINY = 1e-30
+_FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings; unmeasured
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,17 @@ SETTINGS: Final = (Setting(0.15, 0.7, 0.5, 5e-4, 5e-3, 5e-4, 2e-5), Setting(0.5,
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
     """The best of log T for each account, with the setting that validation anchors choose; `seed` draws these."""
     reuse_freed_memory()
+    return _align(problem, config, _choose(problem, config, config.seed))
 
-    def under(trial: Problem, setting: Setting) -> SparseAlignment:
-        return _align(trial, config, setting)
 
-    return under(problem, choose_setting(problem, SETTINGS, under, config.seed))
+def _choose(problem: Problem, config: Config, seed: int) -> Setting:
+    """The setting with the best mean reciprocal rank on a fifth of the anchors; the first where they are few."""
+    count = len(problem.anchors)
+    if count < _FEWEST:
+        return SETTINGS[0]
+    trial, held = problem.hold_out(np.random.default_rng(seed).permutation(count)[: count // 5])
+    found = [reciprocal_ranks(_align(trial, config, one).scores, held).mean() for one in SETTINGS]
+    return SETTINGS[int(np.argmax(found))]
 
 
 def _align(problem: Problem, config: Config, setting: Setting) -> SparseAlignment:
