@@ -174,6 +174,18 @@ _RECORDS: Final = (
         scores_every_pair=True,
         embeds=False,
     ),
+    Method(
+        "cosnet",
+        "an energy of candidates and of their neighbours",
+        "COSNET, Zhang et al., KDD 2015",
+        reads_profiles=True,
+    ),
+    Method(
+        "bass",
+        "consistent ties and profiles, bootstrapped",
+        "BASS, Cao and Yu, ECML-PKDD 2016",
+        reads_profiles=True,
+    ),
     _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
     _torch(
         "joena",

@@ -21,14 +21,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 from numba.typed import Dict
-from scipy.sparse import csr_array
 
 from kedge.config import BaselineConfig, Config
 from kedge.context import RunContext
 from kedge.linalg import SparseAlignment, row_index
 from kedge.methods.percolation import complete, grow
 from kedge.methods.shared.marks import as_graphs, match_marked, push_pair, start_from
-from kedge.methods.shared.pairs import best_from_both, best_witnessed, rank_by_witnesses
+from kedge.methods.shared.pairs import count_marks, rank_by_witnesses
 from kedge.types import IntArray, Problem
 
 _MARKS, _NOISY_MARKS = 2, 1
@@ -67,26 +66,13 @@ def common_edges(problem: Problem, links: IntArray) -> int:
 
 def repair(problem: Problem, links: IntArray, least: int, settings: BaselineConfig, seed: int) -> IntArray:
     """The matching [m, 2] made anew from the anchors, with the marks of the last one."""
-    marks = _marks_of(problem, links, settings.keep)
+    marks = count_marks(problem, links, settings.keep)
     waiting = marks.data >= least
     keys = row_index(marks)[waiting].astype(np.int64) * problem.right.n + marks.indices[waiting]
     left, right = as_graphs(problem, seed)
     partner = _repair(left, right, problem.anchors.copy(), keys, marks.data[waiting], (least, settings.hub_pairs))
     matched = np.flatnonzero(partner >= 0)
     return np.column_stack([matched, partner[matched]])
-
-
-def _marks_of(problem: Problem, links: IntArray, keep: int) -> csr_array:
-    """How many links neighbour each pair of free accounts: the `keep` best pairs of each."""
-    sides = problem.left, problem.right
-    kept = np.ones(problem.left.n, bool), np.ones(problem.right.n, bool)
-    for side in (0, 1):
-        kept[side][problem.anchors[:, side]] = False
-    forth = best_witnessed(sides, links, kept, keep)
-    back = best_witnessed(sides[::-1], links[:, ::-1], kept[::-1], keep)
-    best = best_from_both(forth, back, (problem.left.n, problem.right.n))
-    # A witness counts 1, the likeness of degrees less.
-    return csr_array((np.floor(best.data).astype(np.int64), best.indices, best.indptr), shape=best.shape)
 
 
 @njit(cache=True)
