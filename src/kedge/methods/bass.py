@@ -16,7 +16,7 @@ Written from the paper's abstract and from knowledge of the method: the paper's 
 public implementation was found. Deviations: ties are Gaussian in √t with one deviation; s_ij as in `cosnet`; names
 and contents are what kedge makes of the profiles, a log-odds that anchors have weighed; candidates are the 20 best of
 each account by linked neighbours, and those of the profiles. The paper begins without anchors, by names; here anchors,
-profiles or both begin. Pairs are ranked by log p.
+profiles or both begin. Pairs are ranked by the log-odds of p.
 
 Cost: ten times the edges of the matching graph and five passes over them; no n × n matrix.
 """
@@ -68,31 +68,31 @@ class Candidates(NamedTuple):
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
-    """The log-probability of each candidate. The method is not random."""
+    """The log-odds of each candidate. The method is not random."""
     profiles = profile_prior(problem, config)
     links, mixture = problem.anchors, _start(problem)
-    found, p = _candidates(problem, links, profiles), np.zeros(0)
     before: csr_array | None = None
     for _ in range(_BOOTSTRAPS):
         found = _candidates(problem, links, profiles)
         p, mixture = bootstrap(found, _recalled(before, found, mixture), mixture)
         before = with_data(found.L, p)
-        sure = before.copy()
-        sure.data[p < _LINKED] = 0
-        sure.eliminate_zeros()
-        renewed = assign(sure, "greedy")
+        likely = before.copy()
+        likely.data[p < _LINKED] = 0
+        likely.eliminate_zeros()
+        renewed = assign(likely, "greedy")
         if np.array_equal(renewed, links):
             break
         links = renewed
-    return anchors_above(problem, with_data(found.L, np.log(np.maximum(p, 1e-30))))
+    sure = np.clip(p, 1e-12, 1 - 1e-12)
+    return anchors_above(problem, with_data(found.L, np.log(sure / (1 - sure))))
 
 
 def _candidates(problem: Problem, links: IntArray, profiles: ProfilePrior | None) -> Candidates:
     """The candidates around the links, those of the profiles, and the anchors."""
     near = count_marks(problem, links, _CANDIDATES)
-    some = [csr_array((np.ones(len(problem.anchors)), tuple(problem.anchors.T)), shape=near.shape), near]
-    some += [] if profiles is None else [profiles.beyond]
-    L = csr_array(sum(with_data(part, np.ones(part.nnz)) for part in some))
+    L = csr_array((np.ones(len(problem.anchors)), tuple(problem.anchors.T)), shape=near.shape)
+    for more in (near, *([] if profiles is None else [profiles.beyond])):
+        L = csr_array(L + with_data(more, np.ones(more.nnz)))
     L.sort_indices()
     partner, back = np.full(problem.left.n, -1), np.full(problem.right.n, -1)
     partner[problem.anchors[:, 0]], back[problem.anchors[:, 1]] = problem.anchors[:, 1], problem.anchors[:, 0]

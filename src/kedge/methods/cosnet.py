@@ -93,10 +93,9 @@ def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignm
 def _candidates(problem: Problem, config: Config, context: RunContext) -> Candidates:
     near = common_neighbours.align(problem, config.model_copy(update={"candidates": _CANDIDATES}), context).scores
     profiles = profile_prior(problem, config)
-    # Every candidate is an entry, whatever its value.
-    some = [csr_array((np.ones(len(problem.anchors)), tuple(problem.anchors.T)), shape=near.shape), near]
-    some += [] if profiles is None else [profiles.beyond]
-    L = csr_array(sum(with_data(part, np.ones(part.nnz)) for part in some))
+    L = csr_array((np.ones(len(problem.anchors)), tuple(problem.anchors.T)), shape=near.shape)
+    for more in (near, *([] if profiles is None else [profiles.beyond])):
+        L = csr_array(L + with_data(more, np.ones(more.nnz)))
     L.sort_indices()
     rows, columns = row_index(L), L.indices
     degrees = problem.left.degrees[rows].astype(float), problem.right.degrees[columns].astype(float)
@@ -132,7 +131,7 @@ def minimise(local: FloatArray, edges: Edges, weights: Weights, rounds: int) -> 
 
     def above(other: FloatArray) -> FloatArray:
         """The least energy of an edge with label 1 here, less that with label 0."""
-        return np.minimum(one, other + both) - np.minimum(0.0, other + one)
+        return np.asarray(np.minimum(one, other + both) - np.minimum(0.0, other + one))
 
     return np.asarray(local + np.bincount(i, above(second), m) + np.bincount(j, above(first), m))
 

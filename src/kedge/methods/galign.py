@@ -87,7 +87,9 @@ def align(problem: Problem, config: Config, _context: RunContext) -> VectorAlign
 def _attributes(problem: Problem) -> tuple[list[IntArray], int]:
     """The attribute of each account, on the left and on the right, and how many there are."""
     m = len(problem.anchors)
-    found = [m + np.log2(network.degrees + 1).astype(np.int64) for network in (problem.left, problem.right)]
+    found: list[IntArray] = [
+        m + np.log2(network.degrees + 1).astype(np.int64) for network in (problem.left, problem.right)
+    ]
     for side in (0, 1):
         found[side][problem.anchors[:, side]] = np.arange(m)
     return found, int(max(own.max(initial=0) for own in found)) + 1
@@ -134,10 +136,11 @@ def _train(model: _Convolution, networks: list[list[View]], config: Config) -> N
 
 
 def _loss(model: _Convolution, own: View, copy: View) -> Tensor:
-    H, other = model(own)[-1], model(copy)[-1]
+    H: Tensor = model(own)[-1]
+    other: Tensor = model(copy)[-1]
     consistent = _OWN * _misses(H, own.A) + (1 - _OWN) * _misses(other, copy.A)
     apart = H - other
-    adaptive = apart[apart.abs() < _ALIKE].square().sum() / 3  # the number of layers with the attributes
+    adaptive: Tensor = apart[apart.abs() < _ALIKE].square().sum() / 3  # the number of layers with the attributes
     return _CONSISTENT * consistent + (1 - _CONSISTENT) * adaptive
 
 
