@@ -31,6 +31,7 @@ PUBLIC = {
     "joena": "public code and rewrites of it, on the same splits (`peers.json`)",
     "irma": "none on these pairs: the paper has other networks and F1 of a matching; its claim is to be above the "
     "percolation that it begins with, whose figure stands here",
+    "nextalign": "none by this protocol: the authors count the better direction of the best epoch by the test pairs",
     "galign": "none on these splits: the paper has networks with attributes, unsupervised",
     "cosnet": "none: the paper's networks have names and contents, and are not public",
     "bass": "none: the paper's networks have names and contents",

@@ -16,6 +16,7 @@ from kedge.config import Config
 from kedge.linalg import pattern
 from kedge.linalg.spmm import Rows
 from kedge.methods import joena
+from kedge.methods.shared.spread import walk_from
 from kedge.types import Network, Problem
 
 N, M = 7, 6
@@ -64,7 +65,7 @@ def test_walks_restart_at_their_anchor() -> None:
     anchored = np.array([0, 4])
     P = np.array([[A1[k, i] / max(A1[i].sum(), 1) for i in range(N)] for k in range(N)])  # column i: the steps from i
     expected = np.linalg.solve(np.eye(N) - 0.85 * P, 0.15 * np.eye(N)[:, anchored])
-    np.testing.assert_allclose(joena._walks(LEFT, anchored).numpy(), expected, atol=1e-5)
+    np.testing.assert_allclose(walk_from(LEFT, anchored).numpy(), expected, atol=1e-5)
 
 
 def test_costs_are_across_all_pairs_and_within_edges_only(vectors: Any, costs: Any) -> None:
@@ -162,3 +163,12 @@ def test_few_anchors_choose_nothing_and_many_choose_the_epoch_that_ranks_them_be
     chosen = joena._choose(Problem(network, network, anchors[:55]), Config())
     assert chosen == replace(joena.SETTINGS[1], epochs=3)
     assert [epoch for _, epoch in seen] == [*range(1, 7), *range(1, 9)], "five epochs without a gain end a trial"
+
+
+def test_large_networks_have_fewer_epochs() -> None:
+    few, many = (Problem(Network.from_edges([], n), Network.from_edges([], n), [(0, 0)]) for n in (1000, 3000))
+    config = Config()
+    assert [joena._epochs(few, config, setting) for setting in joena.SETTINGS] == [100, 15]
+    assert [joena._epochs(many, config, setting) for setting in joena.SETTINGS] == [22, 15]
+    short = config.model_copy(update={"baselines": config.baselines.model_copy(update={"steps": 3})})
+    assert joena._epochs(many, short, joena.SETTINGS[0]) == 3

@@ -188,6 +188,13 @@ _RECORDS: Final = (
     ),
     _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
     _torch(
+        "nextalign",
+        "near neighbours alike, other accounts apart",
+        "NeXtAlign, Zhang et al., KDD 2021",
+        needs_anchors=True,
+        scores_every_pair=True,
+    ),
+    _torch(
         "joena",
         "optimal transport and embedding, alternating",
         "JOENA, Yu et al., WWW 2025",

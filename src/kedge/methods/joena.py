@@ -15,7 +15,8 @@ down the gradient of J for the map. Pairs are ranked by log S of the last epoch.
 
 Compared with the authors' published code. Deviations: no attributes, as in the paper's plain case. The authors set
 α, γ, λ, the rate and the epochs for each pair and report the best epoch by the test pairs; here a fifth of the
-anchors, for validation, chooses one of two of their settings, and its epoch; at most `baselines.steps` epochs.
+anchors, for validation, chooses one of two of their settings, and its epoch; at most `baselines.steps` epochs, and
+fewer than a hundred on networks of more than 2 million pairs.
 
 Cost: of each epoch 50 exponentials of every cell, ten times |E_1| n_2 + |E_2| n_1, once as much for the gradient;
 memory six n_1 × n_2 matrices of float32, refused above `baselines.dense_cells`.
@@ -36,19 +37,18 @@ from torch.nn.functional import normalize
 from kedge.config import Config
 from kedge.context import RunContext, reuse_freed_memory, spawn_seeds
 from kedge.linalg import SparseAlignment, pattern, reciprocal_ranks
-from kedge.linalg import normalise as scale_rows
 from kedge.linalg.spmm import Rows, multiply
 from kedge.methods.shared.pairs import keep_best
-from kedge.methods.shared.spread import between
-from kedge.types import IntArray, Network, Problem
+from kedge.methods.shared.spread import between, walk_from
+from kedge.types import Problem
 
-_RESTART = 0.15
 _WIDTH = 128  # of the hidden layer and of the vectors
 _OUTER, _INNER = 10, 5
 _STEP = 0.95  # of the way to a new plan
 _THRESHOLD_STEP = 0.05
 _TINY = 1e-30
 _FEWEST = 50  # anchors; with fewer a fifth of them cannot separate two settings; unmeasured
+_WORK, _LEAST_EPOCHS = 200_000_000, 15  # cells of all epochs of one setting, which take a minute or two; unmeasured
 _PATIENCE = 5  # epochs without a better rank of the validation anchors; unmeasured
 _BLOCK = 1 << 18  # cells at once, which stay in the cache
 
@@ -97,7 +97,7 @@ def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlign
     reuse_freed_memory()
     setting = _choose(problem, config)
     S = torch.empty(0)
-    for S in islice(_plans(problem, config.seed, setting), min(setting.epochs, config.baselines.steps)):  # noqa: B007
+    for S in islice(_plans(problem, config.seed, setting), _epochs(problem, config, setting)):  # noqa: B007
         pass
     return _rank(problem, S, config)
 
@@ -111,7 +111,7 @@ def _choose(problem: Problem, config: Config) -> Setting:
     best = -1.0, SETTINGS[0]
     for setting in SETTINGS:
         here = -1.0, 0
-        for epoch, S in enumerate(islice(_plans(trial, config.seed, setting), setting.epochs), 1):
+        for epoch, S in enumerate(islice(_plans(trial, config.seed, setting), _epochs(trial, config, setting)), 1):
             reached = float(reciprocal_ranks(_rank(trial, S, config).scores, held).mean())
             if reached > here[0]:
                 here = reached, epoch
@@ -122,6 +122,12 @@ def _choose(problem: Problem, config: Config) -> Setting:
     return best[1]
 
 
+def _epochs(problem: Problem, config: Config, setting: Setting) -> int:
+    """The setting's epochs, fewer on large networks."""
+    affordable = max(_LEAST_EPOCHS, _WORK // max(1, problem.left.n * problem.right.n))
+    return min(setting.epochs, config.baselines.steps, affordable)
+
+
 def _rank(problem: Problem, S: Tensor, config: Config) -> SparseAlignment:
     return keep_best(problem, S.clamp(min=_TINY).log_().numpy(), config.baselines.keep)
 
@@ -129,7 +135,7 @@ def _rank(problem: Problem, S: Tensor, config: Config) -> SparseAlignment:
 def _plans(problem: Problem, seed: int, setting: Setting) -> Iterator[Tensor]:
     """S [n_1, n_2] of one epoch after the other, under one setting."""
     networks = problem.left, problem.right
-    places = [_walks(network, problem.anchors[:, side]) for side, network in enumerate(networks)]
+    places = [walk_from(network, problem.anchors[:, side]) for side, network in enumerate(networks)]
     edges = [Rows.of(pattern(network.adjacency)) for network in networks]
     n1, n2 = problem.left.n, problem.right.n
     weight = setting.alpha / (1 - setting.alpha) * min(n1, n2) ** 0.5
@@ -147,21 +153,6 @@ def _plans(problem: Problem, seed: int, setting: Setting) -> Iterator[Tensor]:
         optimiser.zero_grad()
         torch.autograd.backward([X, Y], list(slopes))
         optimiser.step()
-
-
-def _walks(network: Network, anchored: IntArray) -> Tensor:
-    """R [n, m]: where random walks from the anchors are, each of which restarts at its own."""
-    back = Rows.of(scale_rows(pattern(network.adjacency), columns=1))
-    E = torch.zeros(network.n, len(anchored))
-    E[torch.from_numpy(anchored.copy()), torch.arange(len(anchored))] = _RESTART
-    R = E
-    for _ in range(100):
-        renewed = multiply(back, R).mul_(1 - _RESTART).add_(E)
-        change = float((renewed - R).abs().max())
-        R = renewed
-        if change < 1e-6:
-            break
-    return R
 
 
 def _costs(X: Tensor, Y: Tensor, edges: list[Rows]) -> Costs:
