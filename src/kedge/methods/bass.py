@@ -68,7 +68,7 @@ class Candidates(NamedTuple):
 
 
 def align(problem: Problem, config: Config, _context: RunContext) -> SparseAlignment:
-    """The log-odds of each candidate. The method is not random."""
+    """The log-odds of each candidate. Not random; among equals at the border of the 20 candidates numbers decide."""
     profiles = profile_prior(problem, config)
     links, mixture = problem.anchors, _start(problem)
     before: csr_array | None = None
