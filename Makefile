@@ -96,7 +96,7 @@ TRIED := tests/cli/test_export.py tests/cli/test_match.py tests/cli/test_demo.py
 	tests/cli/test_bad_commands.py tests/methods/test_contract.py tests/review/test_app.py tests/review/test_match.py \
 	tests/store/test_store.py tests/engine/test_engine.py tests/ingest/test_delimited.py tests/ingest/test_anchors.py tests/ingest/test_read.py
 WITHOUT_TORCH := not (killed or a_kill or embed or mgcn or autoencoder or mah or deepwalk or gcn or pale or hgnn or isorank or \
-	final or deeplink or dalaup or parrot)
+	final or deeplink or dalaup or parrot or joena or galign or nextalign)
 test-oldest: RESOLUTION := lowest-direct
 test-newest: RESOLUTION := highest
 test-oldest test-newest: test-%: $(UV)

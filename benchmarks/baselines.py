@@ -30,6 +30,7 @@ PEERS = {
     "percolation": "expand-when-stuck",
     "faq": "seeded graph matching",
     "parrot": "PARROT",
+    "joena": "JOENA",
 }
 
 

@@ -44,6 +44,7 @@ NAMES = (
     "ione",
     "netalign",
     "percolation",
+    "irma",
 )
 
 

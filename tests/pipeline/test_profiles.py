@@ -204,7 +204,7 @@ def test_the_default_method_reads_profiles_from_either_side(pair: Path) -> None:
 
 def test_other_methods_state_that_they_do_not_read_profiles(pair: Path, tmp_path: Path) -> None:
     result = kedge(*match_words(pair, tmp_path / "c", *_profiles(pair), "--method", "common-neighbours"))
-    assert "the method common-neighbours does not read profiles; kedge and evidence do" in result.stderr
+    assert "the method common-neighbours does not read profiles; kedge, evidence, cosnet and bass do" in result.stderr
 
 
 def test_check_lists_the_fields_and_warns_of_the_answer(pair: Path) -> None:

@@ -185,6 +185,7 @@ _RECORDS: Final = (
     _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
+    Method("irma", "percolation, repaired by its own matching", "IRMA, Babayov and Louzoun, arXiv 2022"),
     Method("faq", "seeded graph matching", "FAQ, Vogelstein et al., PLOS ONE 2015", scores_every_pair=True),
     _embeds(
         "parrot",
@@ -192,6 +193,33 @@ _RECORDS: Final = (
         "PARROT, Zeng et al., WWW 2023",
         scores_every_pair=True,
         embeds=False,
+    ),
+    Method(
+        "cosnet",
+        "an energy of candidates and of their neighbours",
+        "COSNET, Zhang et al., KDD 2015",
+        reads_profiles=True,
+    ),
+    Method(
+        "bass",
+        "consistent ties and profiles, bootstrapped",
+        "BASS, Cao and Yu, ECML-PKDD 2016",
+        reads_profiles=True,
+    ),
+    _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
+    _torch(
+        "nextalign",
+        "near neighbours alike, other accounts apart",
+        "NeXtAlign, Zhang et al., KDD 2021",
+        needs_anchors=True,
+        scores_every_pair=True,
+    ),
+    _torch(
+        "joena",
+        "optimal transport and embedding, alternating",
+        "JOENA, Yu et al., WWW 2025",
+        needs_anchors=True,
+        scores_every_pair=True,
     ),
 )
 

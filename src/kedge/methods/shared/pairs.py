@@ -140,3 +140,16 @@ def rank_by_witnesses(problem: Problem, links: IntArray, keep: int) -> SparseAli
     top = float(merged.data.max()) if merged.nnz else 0.0
     linked = csr_array((np.full(len(links), top + 1.0), (links[:, 0], links[:, 1])), shape=shape)
     return anchors_above(problem, csr_array(merged + linked))
+
+
+def count_marks(problem: Problem, links: IntArray, keep: int) -> csr_array:
+    """How many links neighbour each pair of free accounts: the `keep` best pairs of each."""
+    sides = problem.left, problem.right
+    kept = np.ones(problem.left.n, bool), np.ones(problem.right.n, bool)
+    for side in (0, 1):
+        kept[side][problem.anchors[:, side]] = False
+    forth = best_witnessed(sides, links, kept, keep)
+    back = best_witnessed(sides[::-1], links[:, ::-1], kept[::-1], keep)
+    best = best_from_both(forth, back, (problem.left.n, problem.right.n))
+    # A witness counts 1, the likeness of degrees less.
+    return csr_array((np.floor(best.data).astype(np.int64), best.indices, best.indptr), shape=best.shape)

@@ -1,4 +1,4 @@
-"""Scores of every pair spread over the product of two networks, from the anchors."""
+"""Scores of every pair spread over the product of two networks, from the anchors; random walks from the anchors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import torch
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from kedge.linalg import normalise, pattern
 from kedge.linalg.spmm import Rows, multiply
-from kedge.types import FloatArray, Problem
+from kedge.types import FloatArray, IntArray, Network, Problem
+
+_RESTART = 0.15  # of JOENA and of NeXtAlign
 
 
 def seed_scores(problem: Problem) -> Tensor:
@@ -38,3 +41,18 @@ def spread(left: csr_array, right: csr_array, H: Tensor, alpha: float, rounds: i
             break
     scores: FloatArray = S.numpy()
     return scores
+
+
+def walk_from(network: Network, anchored: IntArray) -> Tensor:
+    """R [n, m]: where random walks from the anchors are, each of which restarts at its own."""
+    back = Rows.of(normalise(pattern(network.adjacency), columns=1))
+    E = torch.zeros(network.n, len(anchored))
+    E[torch.from_numpy(anchored.copy()), torch.arange(len(anchored))] = _RESTART
+    R = E
+    for _ in range(100):
+        renewed = multiply(back, R).mul_(1 - _RESTART).add_(E)
+        change = float((renewed - R).abs().max())
+        R = renewed
+        if change < 1e-6:
+            break
+    return R
