@@ -50,6 +50,11 @@ class PairingConfig(Stage):
         default="auto",
         description="what orders the candidates of a method with vectors; auto: what validation anchors prefer",
     )
+    decides: Literal["rule", "network"] = Field(
+        default="rule",
+        description="what answers yes or no for single pairs: a rule fitted on validation anchors, to which the pair "
+        "network is one input of many, or the pair network alone, yes from 0.5 on (the paper's)",
+    )
     nearest: int = Field(
         default=20, ge=1, le=10_000, description="nearest accounts in the shared space that become candidates"
     )
