@@ -47,7 +47,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "paper": {
         "method": "mgcn",
         "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
-        "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0},
+        "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0, "active": 0},
         "mgcn": {
             "dimensions": 200,
             "layers": 2,

@@ -15,7 +15,7 @@ from kedge.config import MgcnConfig
 from kedge.linalg.spmm import Propagation, Sparse, propagate
 from kedge.mgcn.edge_dropout import Marks, mark, mark_memberships
 from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
-from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
+from kedge.mgcn.layers import bounded, convolve_hypergraph, factor_theta, normalise_adjacency, overlay
 from kedge.mgcn.row_ops import drop, unit_rows
 from kedge.types import Hypergraph, KedgeError, Network
 
@@ -72,6 +72,8 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
     else:
         local = chunks(A_hat, H)
     G = factor_theta(hypergraph, config.theta)
+    if config.theta == "paper":
+        G = bounded(G)
     degrees = np.log(np.maximum(network.degrees, 1))
     standing = torch.from_numpy((degrees - degrees.mean()).astype(np.float32)[:, None])
     if not config.drop_edges:

@@ -10,10 +10,10 @@ parts go to a random part (`paper`) or to the part they share most edges with an
 small parts without edges to others are put together. A part that Louvain cannot split, or that is still too large after
 T rounds, is cut along a breadth-first walk, so that neighbours stay together, and named in the notes.
 
-`paper` reads "randomly assign it to other created partitions" part by part, in their order: a small part goes, whole, to
-a random one of all others that exist then, small ones included, until none is small. The others with room for it come
-first, since sizes from N_min to N_max are the aim; where none has room a part outgrows N_max and the next round splits
-it.
+`paper` reads "randomly assign it to other created partitions" part by part, in their order: a small part goes, whole,
+to a random one of all others that exist then, small ones included, until none is small. The others with room for it
+come first, since sizes from N_min to N_max are the aim; where none has room a part outgrows N_max and the next round
+splits it.
 """
 
 from __future__ import annotations
