@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.config import Config
+from kedge.config import Config, MgcnConfig
 from kedge.context import CacheEntry, digest, one_thread
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
@@ -49,10 +49,13 @@ class PartFit:
     steps: int
     collapsed: bool = False
     hyperedges: Mapping[str, Any] | None = None  # how many, how large, how much memory: see kedge.hypergraph.Report
+    levels: tuple[float, float] | None = None  # the share of the simple and of the hypergraph level's output passed on
 
     def cache_entry(self) -> CacheEntry:
         """As it is cached."""
-        facts: dict[str, Any] = {name: getattr(self, name) for name in ("trivial", "auc", "steps", "collapsed")}
+        facts: dict[str, Any] = {
+            name: getattr(self, name) for name in ("trivial", "auc", "steps", "collapsed", "levels")
+        }
         facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
         return CacheEntry({"vectors": self.vectors, "losses": self.losses}, facts)
 
@@ -114,4 +117,11 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
     figures = None if fit.hypergraph is None else asdict(fit.hypergraph)
-    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, figures)
+    levels = None if fit.verdict == "nothing to learn" else fit.gates or fixed_shares(job.config.mgcn)
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, figures, levels)
+
+
+def fixed_shares(settings: MgcnConfig) -> tuple[float, float]:
+    """What each level passes on where that is not learned; 0 for a level that is not there."""
+    simple = 1.0 if settings.levels in ("both", "simple") else 0.0
+    return simple, settings.blend if settings.levels in ("both", "hypergraph") else 0.0
