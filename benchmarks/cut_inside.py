@@ -37,7 +37,9 @@ def main() -> None:
                 if merge == "none":
                     part = louvain(network.adjacency, seed)
                 else:
-                    config = PartitionConfig(n_max=given.n_max, n_min=given.n_min, merge=merge)
+                    config = PartitionConfig.model_validate(
+                        {"n_max": given.n_max, "n_min": given.n_min, "merge": merge}
+                    )
                     part = cut_network(network, config, seed).part
                 found.append(np.bincount(part))
                 inside.append(float((part[rows] == part[columns]).mean()))

@@ -312,6 +312,7 @@ def test_the_course_of_the_training_and_the_weights_of_the_levels_are_noted_and_
     assert made.parts.count > 1
     assert again.levels == made.levels
     assert len(made.levels) == made.parts.count
+    assert made.level_shares is not None
     simple, upper = made.level_shares
     assert (simple, upper) == (1.0, 0.33) if gate == "fixed" else 0 < upper < simple < 1
     assert made.curve[-1] == pytest.approx(

@@ -171,8 +171,8 @@ def _facts(name: str, edges: int, fit: NetworkVectors) -> dict[str, Any]:
     # Of several parts the mean by their accounts.
     weights = np.bincount(fit.parts.part, minlength=len(fit.losses)).astype(float)
     trained = [p for p, curve in enumerate(fit.losses) if len(curve)]
-    judged = [fit.auc[p] for p in trained]
-    auc = None if None in judged or not judged else float(np.average(judged, weights=weights[trained]))
+    judged = [auc for p in trained if (auc := fit.auc[p]) is not None]
+    auc = float(np.average(judged, weights=weights[trained])) if judged and len(judged) == len(trained) else None
     return {
         "name": name,
         "accounts": n,

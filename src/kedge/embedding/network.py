@@ -9,7 +9,7 @@ part. Every part is cached as soon as it is trained, and replaced by the finishe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train
 from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
 from kedge.embedding.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
 from kedge.embedding.sketch import concatenate_sketch
+from kedge.embedding.states import PartStates
 from kedge.engine import make_engine
 from kedge.engine.memory import refuse_too_large
 from kedge.types import FloatArray, KedgeError, Parts, Problem
@@ -160,6 +161,9 @@ def _train(plans: Sequence[Plan], config: Config, context: RunContext) -> dict[s
     waiting = sorted((key for key in jobs if key not in fits), key=lambda key: -jobs[key].adjacency.nnz)
     if not waiting:
         return fits
+    if cache.lasts and config.engine.checkpoint > 0 and config.engine.name != "dask":  # whose workers are elsewhere
+        states = {key: PartStates(cache, key, config.engine.checkpoint) for key in waiting}
+        jobs |= {key: replace(jobs[key], states=states[key]) for key in waiting}
     needed = max(megabytes(jobs[key]) for key in waiting)
     results: Iterable[tuple[int, PartFit]]
     if all(plan.parts.count <= 1 for plan in plans):
@@ -175,6 +179,8 @@ def _train(plans: Sequence[Plan], config: Config, context: RunContext) -> dict[s
     for place, fit in results:
         cache.put(waiting[place], fit.cache_entry())
         fits[waiting[place]] = fit
+        if (saved := jobs[waiting[place]].states) is not None:
+            saved.clear()
         progress.advance(len(fits), len(jobs), "parts trained")
     return fits
 

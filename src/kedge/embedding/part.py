@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from kedge.config import Config, MgcnConfig
 from kedge.context import CacheEntry, digest, one_thread
+from kedge.embedding.states import PartStates
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
 # What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
@@ -36,6 +37,7 @@ class PartJob:
     first: FloatArray | None = None  # X^0 in the whole network's coordinates, in place of a random one
     features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
     shared_values: Hypergraph | None = None  # which accounts have a value of profiles in common
+    states: PartStates | None = None  # where the state of the training is saved now and then
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,8 @@ class PartFit:
 
 
 def key_of(job: PartJob) -> str:
-    """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs."""
+    """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs or saves
+    its state."""
     stages = (job.config.mgcn, job.config.hypergraph)
     settings = ["part", *(stage.model_dump(mode="json") for stage in stages), job.seed]
     A = job.adjacency
@@ -113,6 +116,7 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
         X0=job.first,
         features=job.features,
         shared_values=job.shared_values,
+        checkpoint=job.states,
     )
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kedge.errors import KedgeError
 from kedge.store.atomic import write_atomically
@@ -92,7 +93,7 @@ def _write_csv(path: Path, rows: tuple[Rows, ...]) -> None:
 
 
 def _write_npz(path: Path, rows: tuple[Rows, ...]) -> None:
-    arrays = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for network, ids, vectors in rows:
         start = f"{network}_" if network else ""
         arrays[f"{start}ids"] = np.array(ids.to_pylist(), dtype=np.str_)
