@@ -325,6 +325,10 @@ class EngineConfig(Stage):
         le=1e8,
         description="dask: seconds without a sign of life from a worker until its jobs are given to others",
     )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="cpu",
+        description="what MGCN is trained on; auto: cuda where torch finds it; its vectors are equal up to rounding",
+    )
     checkpoint: float = Field(
         default=60,
         ge=0,

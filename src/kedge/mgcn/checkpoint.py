@@ -44,7 +44,7 @@ class Course:
 
 def pack(course: Course, optimiser: Adam, generators: Sequence[torch.Generator]) -> CacheEntry:
     """The state as named arrays and facts."""
-    arrays = {f"{kind}{i}": tensor.detach().numpy() for kind, i, tensor in _tensors(optimiser)}
+    arrays = {f"{kind}{i}": tensor.detach().cpu().numpy() for kind, i, tensor in _tensors(optimiser)}
     arrays |= {f"generator{i}": generator.get_state().numpy() for i, generator in enumerate(generators)}
     arrays["losses"] = np.array(course.losses, np.float64)
     arrays["checks"] = np.array(course.checks, np.float64).reshape(-1, 2)

@@ -8,6 +8,7 @@ those alone. An edge (u, v) enters as Â[u, v] and as the membership of u in the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numba
 import numpy as np
@@ -70,6 +71,11 @@ class Marks:
 
         Entries of kept edges grow by `scale`, so that an account's sum stays what it is on average.
         """
+        if isinstance(self.forward, Tensor):  # on another device: see kedge.mgcn.device
+            scaled = torch.cat([kept[:-1] * scale, kept[-1:]])
+            rows = matrix.forward.scaled(scaled[self.forward.long()])
+            other = None if self.backward is None else scaled[cast(Tensor, self.backward).long()]
+            return Sparse(rows, rows if other is None else matrix.backward.scaled(other), matrix.shape)
         weights = (kept * scale).numpy()
         weights[-1] = 1.0
         forward = weigh_entries(matrix.forward, self.forward, weights)

@@ -20,6 +20,7 @@ from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergra
 from kedge.hypergraph.autoencoder import encode
 from kedge.mgcn.adam import Adam
 from kedge.mgcn.checkpoint import Checkpoint, Course, pack, unpack
+from kedge.mgcn.device import find_device, place
 from kedge.mgcn.edge_dropout import draw_kept
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 from kedge.mgcn.model import Mgcn, prepare
@@ -105,6 +106,7 @@ def embed(
     if network.edges == 0:
         nothing = np.zeros((network.n, settings.dimensions), np.float32)
         return Embedding(network.ids, nothing, np.empty(0, np.float32), trivial, None, "nothing to learn", 0)
+    device = find_device(config.engine.device)
     reuse_freed_memory()
     seeds = spawn_seeds(seed)
     share = settings.held_out if settings.stop != "never" else 0.0
@@ -120,7 +122,7 @@ def embed(
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
         if X0 is not None and settings.start == "free":
             start = torch.from_numpy(np.array(X0, np.float32))
-        task = _Task(part, drawn, settings, judge_by, seeds[2], trivial, progress, checkpoint, name)
+        task = _Task(part, drawn, settings, judge_by, seeds[2], trivial, progress, checkpoint, name, device)
         fit = _fit(task, start, steps)
         if released and fit.trained:
             fit = _release(task, fit, released)
@@ -164,6 +166,7 @@ class _Task:
     progress: Progress | None
     checkpoint: Checkpoint | None = None
     phase: str = PHASES[0]
+    device: torch.device | None = None
 
 
 def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
@@ -172,6 +175,9 @@ def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
     draws, drops = torch.Generator().manual_seed(task.seed), torch.Generator().manual_seed(task.seed + 2)
     model = Mgcn(prepare(network, task.hypergraph, settings), settings, start, draws)
     edges, noise = Edges.of(network), noise_distribution(network)
+    count = edges.count
+    if task.device is not None:
+        model, edges = model.moved(task.device), place(edges, task.device)
     optimiser = Adam([p for p in model.parameters() if p.requires_grad], settings.learning_rate)
     course, generators = Course(), (draws, drops)
     if task.checkpoint is not None and (saved := task.checkpoint.load(task.phase)) is not None:
@@ -180,9 +186,11 @@ def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
     for step in range(len(losses) + 1, steps + 1):
         if course.ended:
             break
-        kept = draw_kept(edges.count, settings, drops)
-        X = model(drops, kept)
+        kept = draw_kept(count, settings, drops)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
+        if task.device is not None:
+            kept, pool = None if kept is None else kept.to(task.device), pool.to(task.device)
+        X = model(drops, kept)
         sample = Sample(pool, noise_weight(settings), None if kept is None else 1 - kept[:-1])
         losses.append(_descend(pooled_loss(X, model.bias, edges, sample), optimiser, settings.clip, step))
         if task.progress is not None:
@@ -252,7 +260,7 @@ def _gates(model: Mgcn) -> tuple[float, float] | None:
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
     """X^K as it is; an account without edges has learnt nothing, so a free one is 0, not its random draw."""
     with torch.no_grad():
-        X: FloatArray = model().numpy().copy()
+        X: FloatArray = model().cpu().numpy().copy()
     if model.config.start == "free":
         X[network.degrees == 0] = 0.0
     return X
