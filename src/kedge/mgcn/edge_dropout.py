@@ -63,8 +63,8 @@ class Marks:
     `forward` [nnz] are those of the matrix's entries, `backward` those of its transpose's, None if it is symmetric.
     """
 
-    forward: IntArray
-    backward: IntArray | None
+    forward: IntArray | Tensor  # tensors on another device than the CPU
+    backward: IntArray | Tensor | None
 
     def drop(self, matrix: Sparse, kept: Tensor, scale: float) -> Sparse:
         """The matrix without the entries of dropped edges; `kept` [m + 1] as in `draw_kept`.
@@ -79,7 +79,8 @@ class Marks:
         weights = (kept * scale).numpy()
         weights[-1] = 1.0
         forward = weigh_entries(matrix.forward, self.forward, weights)
-        backward = forward if self.backward is None else weigh_entries(matrix.backward, self.backward, weights)
+        other_way = cast("IntArray | None", self.backward)
+        backward = forward if other_way is None else weigh_entries(matrix.backward, other_way, weights)
         return Sparse(forward, backward, matrix.shape)
 
 

@@ -38,8 +38,8 @@ class Edges:
     the edge `number[t]`; `share` is d_v / 2|E|, the share of all edge ends at each account.
     """
 
-    first: IntArray
-    second: IntArray
+    first: IntArray | Tensor  # tensors on another device than the CPU
+    second: IntArray | Tensor
     both: Rows
     number: IntArray
     share: Tensor

@@ -53,7 +53,11 @@ def as_markdown(card: Mapping[str, Any]) -> str:
         lines.append(f"| {name} | {_cell(held['name'])} | {held['bytes']:,} | `{held['sha256']}` |")
     for network in card["networks"]:
         lines += ["", f"## {network['name'].capitalize()}", ""]
-        lines += [f"- {label}: {_shown(network[key])}" for key, label in _FACTS.items() if network.get(key) is not None]
+        lines += [
+            f"- {label}: {_shown(network[key])}"
+            for key, label in _FACTS.items()
+            if network.get(key) not in (None, [], 0)
+        ]
     lines += ["", "## Settings", "", *(f"- `{line}`" for line in card["changed"] or ["as the preset has them"])]
     lines += ["", "## Limits", "", *(f"- {line}" for line in card["limits"]), "", "## Versions", ""]
     lines += [f"- {name} {version}" for name, version in card["versions"].items()]
