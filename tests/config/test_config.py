@@ -124,3 +124,9 @@ def test_a_contradiction_in_a_file_names_the_file(tmp_path: Path) -> None:
 def test_how_much_memory_reading_may_take_is_no_part_of_a_runs_identity() -> None:
     assert resolve().identity() == resolve(assignments=["read.max_memory_mb=100", "engine.workers=3"]).identity()
     assert resolve().identity() != resolve(assignments=["seed=3"]).identity()
+
+
+def test_under_the_papers_preset_accounts_keep_all_codes_of_latent_hyperedges() -> None:
+    hypergraph = resolve("paper").hypergraph
+    assert hypergraph.codes == 200
+    assert hypergraph.active == 0

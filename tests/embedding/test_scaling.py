@@ -297,6 +297,32 @@ def test_a_clique_and_thousands_of_tiny_components_are_cut_and_named() -> None:
     assert "the clique: Louvain cannot split a part of 200 accounts" in " ".join(heard)
 
 
+@pytest.mark.parametrize("gate", ["learned", "fixed"])
+def test_the_course_of_the_training_and_the_weights_of_the_levels_are_noted_and_cached(gate: str) -> None:
+    noted: list[str] = []
+
+    class Listening(Silent):
+        def note(self, text: str) -> None:
+            noted.append(text)
+
+    config = resolve(assignments=[*SMALL, f"mgcn.gate={gate}"])
+    source = Source(communities(300, 15, 0.8, 0.005, 0), NO_ANCHORS, 0, "this one")
+    cache = MemoryCache()
+    made, again = (embed_network(source, config, RunContext(cache, Listening())) for _ in range(2))
+    assert made.parts.count > 1
+    assert again.levels == made.levels
+    assert len(made.levels) == made.parts.count
+    assert made.level_shares is not None
+    simple, upper = made.level_shares
+    assert (simple, upper) == (1.0, 0.33) if gate == "fixed" else 0 < upper < simple < 1
+    assert made.curve[-1] == pytest.approx(
+        np.average([curve[-1] for curve in made.losses], weights=np.bincount(made.parts.part)), abs=1e-4
+    )
+    (line,) = [note for note in noted if note.startswith("this one: loss ")]
+    assert f"(trivial loss {made.trivial:.3f})" in line
+    assert f"simple level {simple:.2f}, by the hypergraph level {upper:.2f}" in line
+
+
 def test_a_cache_returns_pieces_exactly(tmp_path: Path) -> None:
     said: list[str] = []
     cache = DiskCache(tmp_path / "cache", said.append)

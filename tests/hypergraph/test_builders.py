@@ -136,9 +136,7 @@ def test_centralities_are_networkx_ones() -> None:
     close("eigenvector", nx.eigenvector_centrality(graph, max_iter=1000), 1e-3)
     close("pagerank", nx.pagerank(graph), 1e-3)
     close("closeness", nx.harmonic_centrality(graph))
-    exact = nx.node_clique_number(graph)
-    assert all(2 <= found["clique"][v] <= exact[v] for v in range(40))
-    assert np.mean([found["clique"][v] == exact[v] for v in range(40)]) > 0.5
+    close("clique", nx.node_clique_number(graph))
 
 
 def test_a_clique_is_found_whole() -> None:

@@ -8,17 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graphs import communities, random_network, relabel
+from graphs import communities, random_hypergraph, random_network, relabel
 
 from kedge.config import Config
 from kedge.linalg.sparse import symmetric_walk
-from kedge.methods import METHODS, final, isorank, netalign, pale, regal
+from kedge.linalg.spmm import Sparse, spmm
+from kedge.methods import METHODS, final, gcn, isorank, netalign, pale, regal
 from kedge.methods.autoencoder import gravity_logits
 from kedge.methods.mah import hyperedges
+from kedge.methods.shared.convolved import two_convolutions
+from kedge.methods.shared.descent import Reconstruction
 from kedge.methods.shared.embedded import merge
 from kedge.methods.shared.pairs import keep_best, rank_by_witnesses
 from kedge.methods.shared.spread import seed_scores, spread
 from kedge.methods.user_matching import link
+from kedge.mgcn.layers import convolve_hypergraph, factor_theta
 from kedge.types import Network, Problem
 
 
@@ -50,6 +54,58 @@ def test_isorank_divides_by_the_degrees_of_neighbours() -> None:
             expected[i, j] += R[u, v] / (p.left.degrees[u] * p.right.degrees[v])
     found = isorank._walk(p.left) @ R @ isorank._walk(p.right).T
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def relu_layers(P: Any, W_0: Any, W_1: Any) -> Any:
+    """Account by account: relu of the weighted sum of rows, times W_1, and the weighted sum once more."""
+    n, d = W_0.shape
+    hidden, out = np.zeros((n, d)), np.zeros((n, d))
+    for i in range(n):
+        hidden[i] = np.maximum(sum(P[i, j] * W_0[j] for j in range(n)), 0) @ W_1
+    for i in range(n):
+        out[i] = sum(P[i, j] * hidden[j] for j in range(n))
+    return out
+
+
+def test_gcn_is_kipf_and_wellings() -> None:
+    """P_ij = 1 / sqrt((d_i + 1) (d_j + 1)) for edges and for i = j; an activation and weights; a linear last layer."""
+    network, rng = random_network(9, 0.3, 2), np.random.default_rng(0)
+    A, degrees = network.adjacency.toarray(), network.degrees + 1
+    P = np.array([[(A[i, j] + (i == j)) / np.sqrt(degrees[i] * degrees[j]) for j in range(9)] for i in range(9)])
+    W_0, W_1 = rng.normal(size=(9, 4)), rng.normal(size=(4, 4))
+    sparse = Sparse.of(gcn.renormalise(network), symmetric=True)
+    found = two_convolutions(lambda X: spmm(sparse, X), torch.from_numpy(W_0), torch.from_numpy(W_1))
+    np.testing.assert_allclose(found, relu_layers(P, W_0, W_1), atol=1e-6)
+
+
+def test_hgnn_is_fengs() -> None:
+    """P = D_v^-1/2 H W D_e^-1 H^T D_v^-1/2 with W = I."""
+    hypergraph, rng = random_hypergraph(9, 5, 0.5, 3), np.random.default_rng(1)
+    H = hypergraph.H.toarray().astype(float)
+    accounts, sizes = H.sum(axis=1), H.sum(axis=0)
+    P = np.zeros((9, 9))
+    for i, j, e in product(range(9), range(9), range(5)):
+        if accounts[i] and accounts[j] and sizes[e]:
+            P[i, j] += H[i, e] * H[j, e] / sizes[e] / np.sqrt(accounts[i] * accounts[j])
+    W_0, W_1 = rng.normal(size=(9, 4)), rng.normal(size=(4, 4))
+    G = factor_theta(hypergraph, "edge")
+    found = two_convolutions(
+        lambda X: convolve_hypergraph(G, X, None, "none"), torch.from_numpy(W_0), torch.from_numpy(W_1)
+    )
+    np.testing.assert_allclose(found, relu_layers(P, W_0, W_1), atol=1e-6)
+
+
+def test_the_autoencoders_mean_square_error_weighs_edges_and_non_edges_alike() -> None:
+    network = random_network(10, 0.3, 4)
+    A = network.adjacency.toarray() > 0
+    logits = np.random.default_rng(2).normal(size=(10, 10))
+    logits += logits.T
+    found = Reconstruction(network, "mse").loss(
+        lambda pool: torch.from_numpy(logits)[:, pool], torch.Generator().manual_seed(0)
+    )
+    error = (1 / (1 + np.exp(-logits)) - A) ** 2
+    expected = (error[A].mean() + error[~A].mean()) * (~A).sum() / A.size  # the whole pool: every column once
+    assert float(found) == pytest.approx(expected, rel=1e-5)
 
 
 def test_keeps_what_is_best_in_a_row_or_a_column_and_never_part_of_a_tie() -> None:

@@ -17,7 +17,7 @@ from kedge.errors import KedgeError
 from kedge.hypergraph import BUILDERS, unite
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.mgcn.fusion import blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
-from kedge.mgcn.layers import convolve, convolve_hypergraph, factor_theta, normalise_adjacency, overlay
+from kedge.mgcn.layers import bounded, convolve, convolve_hypergraph, factor_theta, normalise_adjacency, overlay
 from kedge.mgcn.model import Mgcn, prepare
 from kedge.types import Hypergraph, Network
 
@@ -131,6 +131,19 @@ def test_eq_6_and_8_are_eq_9(case: dict[str, Any], kind: Any) -> None:
     expected = oracle.hypergraph_layer(H.H.toarray().astype(float), case["X"], case["W"])
     out = convolve_hypergraph(factor_theta(H, "paper"), tensor(case["X"]), tensor(case["W"]))
     np.testing.assert_allclose(out, expected, **TOLERANCE)
+
+
+def test_a_large_theta_is_the_printed_one_up_to_a_number(case: dict[str, Any]) -> None:
+    """σ(Θ X W) stays the same function of the learned W: that many times larger, W is as many times smaller."""
+    full = Hypergraph(csr_array(case["rng"].uniform(0.5, 1, size=(16, 8))))
+    G = factor_theta(full, "paper")
+    dense = np.linalg.norm(oracle.theta(full.H.toarray().astype(float)), 2)
+    assert dense > 8
+    X, W = tensor(case["X"]), tensor(case["W"])
+    now = convolve_hypergraph(bounded(G), X, W * dense)
+    torch.testing.assert_close(now, convolve_hypergraph(G, X, W), atol=1e-3, rtol=1e-3)
+    small = factor_theta(case["H"]["neighbourhood"], "paper")
+    assert bounded(small) is small
 
 
 def test_theta_by_edge_does_not_grow() -> None:

@@ -66,6 +66,21 @@ def test_merging_by_edges_keeps_more_edges_inside_than_merging_at_random(social:
     assert inside("edges") > inside("paper")
 
 
+def test_communities_that_are_all_small_are_merged_whole_into_several_parts() -> None:
+    """As printed, each goes to a random other part. None is torn, and not all of them are poured into one."""
+    n, size = 1200, 12
+    edges = [(c + i, c + j) for c in range(0, n, size) for i in range(size) for j in range(i)]
+    edges += [(c, (c + size) % n) for c in range(0, n, size)]
+    cut = cut_network(Network.from_edges(edges, n), config(n_max=200, n_min=40, merge="paper"), 0)
+    sizes = np.bincount(cut.part)
+    assert cut.notes == ()
+    assert sizes.min() >= 40
+    assert sizes.max() <= 200
+    assert all(len(set(cut.part[c : c + size])) == 1 for c in range(0, n, size)), "no community is torn"
+    at_random = [cut_network(Network.from_edges(edges, n), config(merge="paper"), seed).part for seed in (0, 1)]
+    assert (at_random[0] != at_random[1]).any()
+
+
 def test_a_network_that_fits_is_one_part_without_shared_accounts() -> None:
     parts, notes = partition(clique(10), config(), 0)
     assert parts.count == 1

@@ -251,6 +251,11 @@ def test_training_and_parts_have_a_section_only_if_the_run_kept_them() -> None:
     assert 'id="training"' in page
     assert "At the last step: left 1, right 1.5." in page
     assert "figure-parts" in page
+    assert "Weights of the levels" not in page
+    page = build_report(make_contents(training={**training, "levels": {"left": (0.61, 0.22), "right": None}}))
+    assert "Weights of the levels" in page
+    assert "0.610" in page
+    assert "0.220" in page
 
 
 def test_a_run_of_100_000_matches_is_a_small_page() -> None:

@@ -148,10 +148,11 @@ def test_the_rule_for_single_pairs_uses_the_network() -> None:
 
 
 def test_the_papers_preset_takes_the_papers_network() -> None:
-    pairing = resolve("paper", assignments=["pairing.score=network"]).pairing
+    pairing = resolve("paper").pairing
     found = align_mapped(problem_of(KNOWN), VectorAlignment(*twins(0.0)), KNOWN, pairing, 0)
     left, right = twins(0.0)
     assert found.network.form == "concat"
+    assert found.ordered_by == "network"
     assert found.network.W_1.shape[0] == left.shape[1] + right.shape[1]
     best, scores = found.top(TEST[:, 0], 1)
     log_odds = found.log_odds(np.column_stack([TEST[:, 0], best[:, 0]]))

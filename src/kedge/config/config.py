@@ -47,7 +47,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "paper": {
         "method": "mgcn",
         "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
-        "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0},
+        "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0, "active": 0},
         "mgcn": {
             "dimensions": 200,
             "layers": 2,
@@ -71,9 +71,17 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
             "patience": 8,
             "release": 0,
         },
-        # Section 2.6: a fully connected network sees the two vectors one after the other. It decides yes or no for
-        # single pairs, which is all that the paper does; candidates are in the order that validation anchors prefer.
-        "pairing": {"form": "concat"},
+        # Section 2.6: a fully connected network sees the two vectors one after the other, learns from one random false
+        # pair for each anchor, orders the candidates and decides. Its width and step size are not in the paper.
+        "pairing": {
+            "form": "concat",
+            "score": "network",
+            "decides": "network",
+            "negatives": 1,
+            "hard": 0.0,
+            "hidden": 128,
+            "learning_rate": 0.003,
+        },
     },
 }
 

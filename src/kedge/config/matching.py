@@ -50,6 +50,11 @@ class PairingConfig(Stage):
         default="auto",
         description="what orders the candidates of a method with vectors; auto: what validation anchors prefer",
     )
+    decides: Literal["rule", "network"] = Field(
+        default="rule",
+        description="what answers yes or no for single pairs: a rule fitted on validation anchors, to which the pair "
+        "network is one input of many, or the pair network alone, yes from 0.5 on (the paper's)",
+    )
     nearest: int = Field(
         default=20, ge=1, le=10_000, description="nearest accounts in the shared space that become candidates"
     )
@@ -181,6 +186,16 @@ class BaselineConfig(Stage):
     )
     steps: int = Field(
         default=300, ge=1, le=1_000_000, description="steps of Adam when maps and autoencoders are trained"
+    )
+    convolution: Literal["paper", "linear"] = Field(
+        default="paper",
+        description="gcn and hgnn: as their papers have them, two layers with ReLU and learned weights, or linear, "
+        "trained with the settings of mgcn",
+    )
+    loss: Literal["cross-entropy", "mse"] = Field(
+        default="cross-entropy",
+        description="autoencoder: what it is trained by, as in the cited work, or the mean square error that the paper "
+        "names (mse)",
     )
     learning_rate: float = Field(default=0.01, gt=0, le=100, description="Adam's step size")
 

@@ -325,5 +325,16 @@ class EngineConfig(Stage):
         le=1e8,
         description="dask: seconds without a sign of life from a worker until its jobs are given to others",
     )
+    device: Literal["auto", "cpu", "cuda"] = Field(
+        default="cpu",
+        description="what MGCN is trained on; auto: cuda where torch finds it; its vectors are equal up to rounding",
+    )
+    checkpoint: float = Field(
+        default=60,
+        ge=0,
+        le=1e8,
+        description="serial and processes: seconds between two savings of a part in training, from which a resumed "
+        "run goes on; 0: none",
+    )
     timeout: float = Field(default=0, ge=0, le=1e8, description="seconds until a job counts as hung; 0: never")
     retries: int = Field(default=2, ge=0, le=100, description="how often a job is run again after its worker died")

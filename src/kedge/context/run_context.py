@@ -105,6 +105,11 @@ class CacheEntry:
 class Cache(Protocol):
     """Where finished work is stored."""
 
+    @property
+    def lasts(self) -> bool:
+        """Whether entries outlive the process, and a copy of the cache in another process has the same entries."""
+        ...
+
     def get(self, key: str) -> CacheEntry | None:
         """The entry, or None where there is none or it is damaged."""
         ...
@@ -129,6 +134,8 @@ def get_or_make(cache: Cache, key: str, make: Callable[[], CacheEntry]) -> Cache
 
 class MemoryCache:
     """A cache that lasts as long as its owner."""
+
+    lasts = False
 
     def __init__(self) -> None:
         self._entries: dict[str, CacheEntry] = {}

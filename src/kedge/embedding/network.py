@@ -9,7 +9,7 @@ part. Every part is cached as soon as it is trained, and replaced by the finishe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train
 from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
 from kedge.embedding.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
 from kedge.embedding.sketch import concatenate_sketch
+from kedge.embedding.states import PartStates
 from kedge.engine import make_engine
 from kedge.engine.memory import refuse_too_large
 from kedge.types import FloatArray, KedgeError, Parts, Problem
@@ -31,7 +32,8 @@ class NetworkVectors:
     others and was trained, and notes.
 
     `losses` has one curve per part, `trivial` is the loss of equal vectors, `auc` that of held-out edges (None where
-    none were), `steps` the training steps of each part, `hyperedges` the figures of its hyperedges.
+    none were), `steps` the training steps of each part, `hyperedges` the figures of its hyperedges, `levels` the share
+    that its two levels pass on (None where nothing was trained).
     """
 
     vectors: FloatArray
@@ -43,6 +45,43 @@ class NetworkVectors:
     steps: tuple[int, ...]
     hyperedges: tuple[Mapping[str, Any] | None, ...]
     notes: tuple[str, ...]
+    levels: tuple[tuple[float, float] | None, ...] = ()
+
+    @property
+    def level_shares(self) -> tuple[float, float] | None:
+        """The share of the simple and of the hypergraph level's output that is passed on, over all accounts."""
+        sizes = np.bincount(self.parts.part, minlength=len(self.levels)).tolist()
+        known = [(size, pair) for size, pair in zip(sizes, self.levels, strict=False) if pair is not None and size]
+        if not known:
+            return None
+        simple, upper = np.average([pair for _, pair in known], axis=0, weights=[size for size, _ in known]).tolist()
+        return round(simple, 6), round(upper, 6)
+
+    @property
+    def curve(self) -> list[float]:
+        """The loss of each step over all parts by their accounts; a part that stopped keeps its last."""
+        sizes = np.bincount(self.parts.part, minlength=len(self.losses)).astype(float)
+        trained = [(size, curve) for size, curve in zip(sizes, self.losses, strict=True) if len(curve)]
+        if not trained:
+            return []
+        length = max(len(curve) for _, curve in trained)
+        padded = [np.pad(curve, (0, length - len(curve)), "edge") for _, curve in trained]
+        mean = np.average(padded, axis=0, weights=np.maximum([size for size, _ in trained], 1e-9))
+        return [round(float(value), 6) for value in mean]
+
+    def describe(self, name: str) -> str:
+        """The course of the training in one line: the loss at five steps, the trivial one, what levels pass on."""
+        curve = self.curve
+        if not curve:
+            return f"{name}: nothing to learn"
+        places = sorted({round(i * (len(curve) - 1) / 4) for i in range(5)})
+        losses = ", ".join(f"{curve[i]:.3f}" for i in places)
+        steps = ", ".join(f"{i + 1:,}" for i in places)
+        line = f"{name}: loss {losses} at steps {steps} (trivial loss {self.trivial:.3f})"
+        if self.level_shares is None:
+            return line
+        simple, upper = self.level_shares
+        return f"{line}; passed on by the simple level {simple:.2f}, by the hypergraph level {upper:.2f}"
 
     def cache_entry(self) -> CacheEntry:
         """As it is cached."""
@@ -56,6 +95,7 @@ class NetworkVectors:
             "notes": list(self.notes),
         }
         facts["hyperedges"] = [None if figures is None else dict(figures) for figures in self.hyperedges]
+        facts["levels"] = [None if pair is None else list(pair) for pair in self.levels]
         return CacheEntry(arrays, facts)
 
     @staticmethod
@@ -72,6 +112,7 @@ class NetworkVectors:
             tuple(facts["steps"]),
             tuple(facts["hyperedges"]),
             tuple(facts["notes"]),
+            tuple(None if pair is None else tuple(pair) for pair in facts.get("levels", ())),
         )
 
 
@@ -96,7 +137,7 @@ def embed_networks(
     fits = _train(list(plans.values()), config, context)
     for key, plan in plans.items():
         made[key] = _assemble(plan, [fits[part] for part in plan.keys], config)
-        for note in made[key].notes[len(plan.notes) :]:
+        for note in (*made[key].notes[len(plan.notes) :], made[key].describe(plan.source.name)):
             context.progress.note(note)
         context.cache.put(key, made[key].cache_entry())
         context.cache.drop(plan.keys)
@@ -120,6 +161,9 @@ def _train(plans: Sequence[Plan], config: Config, context: RunContext) -> dict[s
     waiting = sorted((key for key in jobs if key not in fits), key=lambda key: -jobs[key].adjacency.nnz)
     if not waiting:
         return fits
+    if cache.lasts and config.engine.checkpoint > 0 and config.engine.name != "dask":  # whose workers are elsewhere
+        states = {key: PartStates(cache, key, config.engine.checkpoint) for key in waiting}
+        jobs |= {key: replace(jobs[key], states=states[key]) for key in waiting}
     needed = max(megabytes(jobs[key]) for key in waiting)
     results: Iterable[tuple[int, PartFit]]
     if all(plan.parts.count <= 1 for plan in plans):
@@ -135,6 +179,8 @@ def _train(plans: Sequence[Plan], config: Config, context: RunContext) -> dict[s
     for place, fit in results:
         cache.put(waiting[place], fit.cache_entry())
         fits[waiting[place]] = fit
+        if (saved := jobs[waiting[place]].states) is not None:
+            saved.clear()
         progress.advance(len(fits), len(jobs), "parts trained")
     return fits
 
@@ -181,6 +227,7 @@ def _assemble(plan: Plan, fits: Sequence[PartFit], config: Config) -> NetworkVec
         steps=tuple(fit.steps for fit in fits),
         hyperedges=tuple(fit.hyperedges for fit in fits),
         notes=(*plan.notes, *_hyperedge_warnings(plan, fits), *empty, *joined.notes),
+        levels=tuple(fit.levels for fit in fits),
     )
 
 

@@ -11,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from kedge.config import Config
+from kedge.config import Config, MgcnConfig
 from kedge.context import CacheEntry, digest, one_thread
+from kedge.embedding.states import PartStates
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
 # What a part needs at its peak, fitted to benchmarks/part_cost.py: float32 copies of [n, d] and of [n, pool], and bytes
@@ -36,6 +37,7 @@ class PartJob:
     first: FloatArray | None = None  # X^0 in the whole network's coordinates, in place of a random one
     features: FloatArray | None = None  # [n, f], for `mgcn.start = given`
     shared_values: Hypergraph | None = None  # which accounts have a value of profiles in common
+    states: PartStates | None = None  # where the state of the training is saved now and then
 
 
 @dataclass(frozen=True)
@@ -49,10 +51,13 @@ class PartFit:
     steps: int
     collapsed: bool = False
     hyperedges: Mapping[str, Any] | None = None  # how many, how large, how much memory: see kedge.hypergraph.Report
+    levels: tuple[float, float] | None = None  # the share of the simple and of the hypergraph level's output passed on
 
     def cache_entry(self) -> CacheEntry:
         """As it is cached."""
-        facts: dict[str, Any] = {name: getattr(self, name) for name in ("trivial", "auc", "steps", "collapsed")}
+        facts: dict[str, Any] = {
+            name: getattr(self, name) for name in ("trivial", "auc", "steps", "collapsed", "levels")
+        }
         facts["hyperedges"] = None if self.hyperedges is None else dict(self.hyperedges)
         return CacheEntry({"vectors": self.vectors, "losses": self.losses}, facts)
 
@@ -63,7 +68,8 @@ class PartFit:
 
 
 def key_of(job: PartJob) -> str:
-    """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs."""
+    """The content of a job: settings, seed, edges, anchors and first vectors; not its name, nor where it runs or saves
+    its state."""
     stages = (job.config.mgcn, job.config.hypergraph)
     settings = ["part", *(stage.model_dump(mode="json") for stage in stages), job.seed]
     A = job.adjacency
@@ -110,8 +116,16 @@ def train_alone(job: PartJob, progress: Callable[[int, float, float], None] | No
         X0=job.first,
         features=job.features,
         shared_values=job.shared_values,
+        checkpoint=job.states,
     )
     collapsed = fit.verdict == "collapsed"
     vectors = np.zeros_like(fit.vectors) if collapsed else fit.vectors
     figures = None if fit.hypergraph is None else asdict(fit.hypergraph)
-    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, figures)
+    levels = None if fit.verdict == "nothing to learn" else fit.gates or fixed_shares(job.config.mgcn)
+    return PartFit(vectors, fit.losses, fit.trivial, fit.auc, fit.steps, collapsed, figures, levels)
+
+
+def fixed_shares(settings: MgcnConfig) -> tuple[float, float]:
+    """What each level passes on where that is not learned; 0 for a level that is not there."""
+    simple = 1.0 if settings.levels in ("both", "simple") else 0.0
+    return simple, settings.blend if settings.levels in ("both", "hypergraph") else 0.0

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.config import HypergraphConfig
+from kedge.hypergraph.clique import clique_numbers
 from kedge.linalg import row_index
 from kedge.types import FloatArray, Hypergraph, IntArray, Network
 
@@ -121,27 +122,6 @@ def _eigenvector(c: _Context) -> FloatArray:
     return x
 
 
-def _clique_number(c: _Context) -> FloatArray:
-    """The size of a greedy clique around each account: a lower bound, as the exact one is exponential."""
-    A = c.network.adjacency
-    neighbours = [set(A.indices[A.indptr[v] : A.indptr[v + 1]].tolist()) for v in range(c.network.n)]
-    cores = (
-        np.zeros(c.network.n) if c.network.edges == 0 else c.scores(lambda: c.nk.centrality.CoreDecomposition(c.graph))
-    )
-    order = {v: (-cores[v], v) for v in range(c.network.n)}
-    sizes = np.ones(c.network.n)
-    for v in range(c.network.n):
-        left = neighbours[v]
-        size = 1
-        while left:
-            # The candidate of the highest core is the likeliest to stand in a large clique.
-            chosen = min(left, key=order.__getitem__)
-            left = left & neighbours[chosen]
-            size += 1
-        sizes[v] = size
-    return sizes
-
-
 FEATURES: Final[Mapping[str, Callable[[_Context], FloatArray]]] = {
     "degree": lambda c: c.network.degrees.astype(np.float64),
     "betweenness": _betweenness,
@@ -149,6 +129,6 @@ FEATURES: Final[Mapping[str, Callable[[_Context], FloatArray]]] = {
     "eigenvector": _eigenvector,
     "pagerank": lambda c: c.scores(lambda: c.nk.centrality.PageRank(c.graph)),
     "closeness": _closeness,
-    "clique": _clique_number,
+    "clique": lambda c: clique_numbers(c.network)[0].astype(np.float64),
     "community": lambda c: np.bincount(c.community, minlength=1)[c.community].astype(np.float64),
 }

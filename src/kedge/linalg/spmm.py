@@ -118,7 +118,8 @@ class _Step:
         self.kept: float | Tensor = step.keep
         if step.gate is not None:
             g = step.gate[:, 0]
-            ends = step.gain * torch.repeat_interleave(g, forth[-1].offsets.diff()), step.gain * g[back[0].indices]
+            each = torch.repeat_interleave(g, forth[-1].offsets.diff(), output_size=forth[-1].indices.numel())
+            ends = step.gain * each, step.gain * g[back[0].indices]
             self.kept = 1 - step.gate * (1 - step.keep)
         self.forth = [*forth[:-1], forth[-1].scaled(ends[0])]
         self.back = [back[0].scaled(ends[1]), *back[1:]]

@@ -5,11 +5,11 @@ Decoder: the more massive and the nearer j is, the likelier the edge from i to j
 
     Â_ij = σ(m_j - λ log |z_i - z_j|^2),    λ = 1
 
-Trained by cross-entropy in which edges and non-edges weigh alike. The vector for phase 2 is (Z, m).
+Trained by cross-entropy, in which edges and non-edges weigh alike, as the cited work does, or by the mean square error
+of Â_ij, which the KDD paper names (`baselines.loss = mse`), weighed alike too. The vector for phase 2 is (Z, m).
 
-Deviations: the model is that of the cited work, where the KDD paper's text has the mean square error; tanh in
-place of ReLU; undirected networks; not variational; each step reconstructs the columns of a drawn pool of accounts in
-place of n^2 cells.
+Deviations: tanh in place of ReLU; undirected networks; not variational; each step reconstructs the columns of a drawn
+pool of accounts in place of n^2 cells.
 
 Cost: `baselines.steps` products of |E| d and n · pool · d; no n × n matrix.
 """
@@ -54,7 +54,7 @@ def _encode(source: Source, settings: BaselineConfig) -> FloatArray:
         return np.zeros((network.n, d + 1), np.float32)
     generator = torch.Generator().manual_seed(source.seed)
     A = Sparse.of(normalise_adjacency(network), symmetric=True)
-    reconstruction = Reconstruction(network)
+    reconstruction = Reconstruction(network, settings.loss)
     weights = nn.ParameterList(
         nn.Parameter(torch.randn(shape, generator=generator) / math.sqrt(d)) for shape in ((network.n, d), (d, d + 1))
     )

@@ -11,7 +11,7 @@ from kedge.context import Cache, RunContext, spawn_seeds
 from kedge.embedding.network import NetworkVectors, embed_both, recall_both
 from kedge.linalg import VectorAlignment
 from kedge.similarity import align_vectors, project_by
-from kedge.types import FloatArray, Problem
+from kedge.types import Problem
 
 
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
@@ -27,7 +27,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
     """Train both networks' vectors into the cache; curves of their training and facts on their parts."""
     made_both = dict(zip(problem.sides, embed_both(problem, config, config.seed, context), strict=True))
     sides: dict[str, NetworkVectors] = {name: made_both[name] for name in ("left", "right")}
-    curves: dict[str, list[float]] = {name: _mean_curve(made) for name, made in sides.items()}
+    curves: dict[str, list[float]] = {name: made.curve for name, made in sides.items()}
     longest = max(len(curve) for curve in curves.values())
     curves["trivial"] = [sides["left"].trivial] * longest
     return {
@@ -35,6 +35,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
             "curves": {"loss": curves},
             "steps": {name: list(made.steps) for name, made in sides.items()},
             "auc": {name: list(made.auc) for name, made in sides.items()},
+            "levels": {name: made.level_shares for name, made in sides.items()},
         },
         "parts": {
             **{name: np.bincount(made.parts.part).tolist() for name, made in sides.items()},
@@ -57,15 +58,3 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> VectorAlig
 def trains(_config: Config) -> bool:
     """Always."""
     return True
-
-
-def _mean_curve(made: NetworkVectors) -> list[float]:
-    """The loss of each step over all parts by their accounts; a part that stopped keeps its last."""
-    length = max(len(curve) for curve in made.losses)
-    weights = np.bincount(made.parts.part, minlength=len(made.losses)).astype(float)
-    trained = [(w, curve) for w, curve in zip(weights, made.losses, strict=True) if len(curve)]
-    if not trained:
-        return []
-    padded: list[FloatArray] = [np.pad(curve, (0, length - len(curve)), "edge") for _, curve in trained]
-    mean = np.average(padded, axis=0, weights=np.maximum([w for w, _ in trained], 1e-9))
-    return [round(float(value), 6) for value in mean]

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from kedge.mgcn.device import move_by_adam
 from kedge.types import FloatArray
 
 _FIRST, _SECOND, _LEAST = 0.9, 0.999, 1e-8  # the paper's β_1, β_2 and ε
@@ -48,7 +49,11 @@ class Adam:
         rate = self.rate / (1 - _FIRST**self.taken)
         scale = 1 / math.sqrt(1 - _SECOND**self.taken)
         for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
-            if parameter.grad is not None:
+            if parameter.grad is None:
+                continue
+            if parameter.device.type != "cpu":
+                move_by_adam(parameter, parameter.grad, mean, square, rate, scale)
+            else:
                 tensors = (parameter, parameter.grad.contiguous(), mean, square)
                 _move(*(tensor.view(-1).numpy() for tensor in tensors), rate, scale)
-                parameter.grad = None
+            parameter.grad = None

@@ -8,6 +8,7 @@ those alone. An edge (u, v) enters as Â[u, v] and as the membership of u in the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numba
 import numpy as np
@@ -62,18 +63,24 @@ class Marks:
     `forward` [nnz] are those of the matrix's entries, `backward` those of its transpose's, None if it is symmetric.
     """
 
-    forward: IntArray
-    backward: IntArray | None
+    forward: IntArray | Tensor  # tensors on another device than the CPU
+    backward: IntArray | Tensor | None
 
     def drop(self, matrix: Sparse, kept: Tensor, scale: float) -> Sparse:
         """The matrix without the entries of dropped edges; `kept` [m + 1] as in `draw_kept`.
 
         Entries of kept edges grow by `scale`, so that an account's sum stays what it is on average.
         """
+        if isinstance(self.forward, Tensor):  # on another device: see kedge.mgcn.device
+            scaled = torch.cat([kept[:-1] * scale, kept[-1:]])
+            rows = matrix.forward.scaled(scaled[self.forward.long()])
+            other = None if self.backward is None else scaled[cast(Tensor, self.backward).long()]
+            return Sparse(rows, rows if other is None else matrix.backward.scaled(other), matrix.shape)
         weights = (kept * scale).numpy()
         weights[-1] = 1.0
         forward = weigh_entries(matrix.forward, self.forward, weights)
-        backward = forward if self.backward is None else weigh_entries(matrix.backward, self.backward, weights)
+        other_way = cast("IntArray | None", self.backward)
+        backward = forward if other_way is None else weigh_entries(matrix.backward, other_way, weights)
         return Sparse(forward, backward, matrix.shape)
 
 

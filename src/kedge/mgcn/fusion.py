@@ -109,7 +109,7 @@ class _Mixed(torch.autograd.Function):
             for part in ctx.parts:
                 Z = ACTIVATIONS[ctx.activation](multiply(part.local.forward, strip))
                 above = gradient[part.first : part.last, :, columns]
-                owner = torch.repeat_interleave(part.sums.offsets.diff().long())
+                owner = torch.repeat_interleave(part.sums.offsets.diff().long(), output_size=len(part.edge))
                 if a is None:
                     G = above[:, 0].index_select(0, owner)
                 else:

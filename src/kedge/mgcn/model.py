@@ -13,9 +13,10 @@ from torch import Tensor, nn
 
 from kedge.config import MgcnConfig
 from kedge.linalg.spmm import Propagation, Sparse, propagate
+from kedge.mgcn.device import place
 from kedge.mgcn.edge_dropout import Marks, mark, mark_memberships
 from kedge.mgcn.fusion import Block, Chunk, blocks, chunks, fuse_basis, fuse_concat, fuse_linear, fuse_sum
-from kedge.mgcn.layers import convolve_hypergraph, factor_theta, normalise_adjacency, overlay
+from kedge.mgcn.layers import bounded, convolve_hypergraph, factor_theta, normalise_adjacency, overlay
 from kedge.mgcn.row_ops import drop, unit_rows
 from kedge.types import Hypergraph, KedgeError, Network
 
@@ -72,6 +73,8 @@ def prepare(network: Network, hypergraph: Hypergraph, config: MgcnConfig) -> Ope
     else:
         local = chunks(A_hat, H)
     G = factor_theta(hypergraph, config.theta)
+    if config.theta == "paper":
+        G = bounded(G)
     degrees = np.log(np.maximum(network.degrees, 1))
     standing = torch.from_numpy((degrees - degrees.mean()).astype(np.float32)[:, None])
     if not config.drop_edges:
@@ -204,7 +207,13 @@ class Mgcn(nn.Module):
         """Hyperedges dropped at random, [m, 1]; None: none are."""
         if generator is None or self.config.drop_hyperedges == 0:
             return None
-        return drop(torch.ones(self.operators.hyperedges, 1), self.config.drop_hyperedges, generator)
+        ones = torch.ones(self.operators.hyperedges, 1, device=self.gates.device)
+        return drop(ones, self.config.drop_hyperedges, generator)
+
+    def moved(self, device: torch.device) -> Mgcn:
+        """The model with its parameters and operators on another device."""
+        self.operators = place(self.operators, device)
+        return self.to(device)
 
 
 def _draw(shape: tuple[int, int], generator: torch.Generator) -> Tensor:

@@ -19,6 +19,7 @@ from torch.nn.functional import softplus
 from kedge.config import MgcnConfig
 from kedge.linalg import pattern
 from kedge.linalg.spmm import Rows, multiply
+from kedge.mgcn.device import edge_term, noise_term
 from kedge.mgcn.edge_dropout import weigh_entries
 from kedge.mgcn.holdout import list_edges
 from kedge.types import FloatArray, IntArray, Network, narrow
@@ -37,8 +38,8 @@ class Edges:
     the edge `number[t]`; `share` is d_v / 2|E|, the share of all edge ends at each account.
     """
 
-    first: IntArray
-    second: IntArray
+    first: IntArray | Tensor  # tensors on another device than the CPU
+    second: IntArray | Tensor
     both: Rows
     number: IntArray
     share: Tensor
@@ -213,6 +214,10 @@ def pooled_loss(X: Tensor, bias: Tensor, edges: Edges, sample: Sample) -> Tensor
     Σ over edges of M expectations at both ends = M Σ_v d_v E_k[log σ(-x_v · x_k)], so one n × q product serves every
     edge: unbiased for the same objective. A weight of 1 weighs edges and noise equally instead of 1 : 2M.
     """
+    if isinstance(edges.first, Tensor):  # on another device: see kedge.mgcn.device
+        weights = edges.share * (sample.weight / len(sample.pool))
+        noise = noise_term(X, bias, sample.pool, weights)
+        return edge_term(X, bias, edges.first, cast(Tensor, edges.second), sample.chosen) + noise
     return cast(Tensor, _PooledLoss.apply(X, bias, edges, sample))  # type: ignore[no-untyped-call]
 
 

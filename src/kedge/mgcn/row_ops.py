@@ -17,10 +17,10 @@ class _Drop(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, X: Tensor, share: float, generator: torch.Generator) -> Tensor:
-        kept = torch.empty(X.shape, dtype=torch.bool)
+        kept = torch.empty(X.shape, dtype=torch.bool, device=X.device)
         out = torch.empty_like(X)
         for x, k, y in zip(*(torch.split(T, _DROPPED_ROWS) for T in (X, kept, out)), strict=True):
-            factor = torch.rand(x.shape, generator=generator).ge_(share)
+            factor = torch.rand(x.shape, generator=generator).ge_(share).to(x.device)  # the same on every device
             k.copy_(factor)
             torch.mul(x, factor.div_(1 - share), out=y)
         ctx.save_for_backward(kept)

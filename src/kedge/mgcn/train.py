@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,8 @@ from kedge.context import one_thread, reuse_freed_memory, spawn_seeds
 from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergraph, report
 from kedge.hypergraph.autoencoder import encode
 from kedge.mgcn.adam import Adam
+from kedge.mgcn.checkpoint import Checkpoint, Course, pack, unpack
+from kedge.mgcn.device import find_device, place
 from kedge.mgcn.edge_dropout import draw_kept
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
 from kedge.mgcn.model import Mgcn, prepare
@@ -28,6 +30,8 @@ from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network
 Progress = Callable[[int, float, float], None]
 Verdict = Literal["trained", "collapsed", "nothing to learn"]
 
+# What is trained one after another: with edges held out, released from the levels, then both again with all edges.
+PHASES: Final = ("first", "first-released", "again", "again-released")
 _CLEARLY = 0.97  # a fit has learnt something when its loss is below this share of the trivial one; unmeasured
 _FAR = 30.0  # how long free vectors are when the levels release them; a trained X^0 has a length of about 5; unmeasured
 # Below so many numbers in X^0 training takes one thread: a second one gains nothing on 1,000 accounts x 128 dimensions,
@@ -85,6 +89,7 @@ def embed(
     anchors: IntArray | None = None,
     X0: FloatArray | None = None,
     shared_values: Hypergraph | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Embedding:
     """Vectors of one network by MGCN (Eq. 1-10), with `config.mgcn` and `config.hypergraph`.
 
@@ -92,6 +97,7 @@ def embed(
     training and final vectors alike; `features` [n, f] are needed for `start = "given"`, `anchors` (accounts of this
     network) for the anchor hypergraph, `shared_values` for that of profiles. `X0` [n, d] is where X^0 of
     `start = "free"` begins, in place of a random draw.
+    `checkpoint` saves the state of the training now and then, and has that of an earlier, interrupted one.
     """
     settings = config.mgcn
     if settings.start == "given" and features is None:
@@ -100,13 +106,14 @@ def embed(
     if network.edges == 0:
         nothing = np.zeros((network.n, settings.dimensions), np.float32)
         return Embedding(network.ids, nothing, np.empty(0, np.float32), trivial, None, "nothing to learn", 0)
+    device = find_device(config.engine.device)
     reuse_freed_memory()
     seeds = spawn_seeds(seed)
     share = settings.held_out if settings.stop != "never" else 0.0
     holdout = hold_out(network, share, np.random.default_rng(seeds[0])) if share else None
     rest = network if holdout is None else holdout.network
 
-    def run(part: Network, judge_by: Holdout | None, steps: int, released: int) -> Embedding:
+    def run(part: Network, judge_by: Holdout | None, steps: int, released: int, name: str) -> Embedding:
         drawn = hypergraph
         if drawn is None:
             drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors, shared_values)
@@ -115,7 +122,7 @@ def embed(
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
         if X0 is not None and settings.start == "free":
             start = torch.from_numpy(np.array(X0, np.float32))
-        task = _Task(part, drawn, settings, judge_by, seeds[2], trivial, progress)
+        task = _Task(part, drawn, settings, judge_by, seeds[2], trivial, progress, checkpoint, name, device)
         fit = _fit(task, start, steps)
         if released and fit.trained:
             fit = _release(task, fit, released)
@@ -125,11 +132,11 @@ def embed(
     released = settings.release if holdout is not None and settings.start == "free" else 0
     small = network.n * settings.dimensions < _ONE_THREAD_CELLS
     with one_thread() if small else nullcontext():
-        first = run(rest, holdout, settings.steps, released)
+        first = run(rest, holdout, settings.steps, released, PHASES[0])
         if holdout is None or not settings.refit or not first.trained:
             return first
         # The number of steps is known now, so that the held-out edges may be learnt from too.
-        again = run(network, None, first.steps - first.released, first.released)
+        again = run(network, None, first.steps - first.released, first.released, PHASES[2])
     return replace(again, auc=first.auc, checks=first.checks)
 
 
@@ -157,6 +164,9 @@ class _Task:
     seed: int
     trivial: float
     progress: Progress | None
+    checkpoint: Checkpoint | None = None
+    phase: str = PHASES[0]
+    device: torch.device | None = None
 
 
 def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
@@ -165,14 +175,22 @@ def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
     draws, drops = torch.Generator().manual_seed(task.seed), torch.Generator().manual_seed(task.seed + 2)
     model = Mgcn(prepare(network, task.hypergraph, settings), settings, start, draws)
     edges, noise = Edges.of(network), noise_distribution(network)
+    count = edges.count
+    if task.device is not None:
+        model, edges = model.moved(task.device), place(edges, task.device)
     optimiser = Adam([p for p in model.parameters() if p.requires_grad], settings.learning_rate)
-    losses: list[float] = []
-    checks: list[tuple[int, float]] = []
-    best: tuple[float, int, FloatArray, tuple[float, float] | None] | None = None
-    for step in range(1, steps + 1):
-        kept = draw_kept(edges.count, settings, drops)
-        X = model(drops, kept)
+    course, generators = Course(), (draws, drops)
+    if task.checkpoint is not None and (saved := task.checkpoint.load(task.phase)) is not None:
+        course = unpack(saved, optimiser, generators)
+    losses, checks = course.losses, course.checks
+    for step in range(len(losses) + 1, steps + 1):
+        if course.ended:
+            break
+        kept = draw_kept(count, settings, drops)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
+        if task.device is not None:
+            kept, pool = None if kept is None else kept.to(task.device), pool.to(task.device)
+        X = model(drops, kept)
         sample = Sample(pool, noise_weight(settings), None if kept is None else 1 - kept[:-1])
         losses.append(_descend(pooled_loss(X, model.bias, edges, sample), optimiser, settings.clip, step))
         if task.progress is not None:
@@ -181,11 +199,13 @@ def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
             X_now = _vectors(model, network)
             auc = area_under_curve(score_pairs(X_now, holdout.edges), score_pairs(X_now, holdout.non_edges))
             checks.append((step, auc))
-            if best is None or auc > best[0]:
-                best = (auc, step, X_now, _gates(model))
-            elif step - best[1] >= settings.patience * settings.check_every:
-                break
-    auc_found, taken, vectors, gates = best or (None, len(losses), _vectors(model, network), _gates(model))
+            if course.best is None or auc > course.best[0]:
+                course.best = (auc, step, X_now, _gates(model))
+            elif step - course.best[1] >= settings.patience * settings.check_every:
+                course.ended = True
+        if task.checkpoint is not None:
+            task.checkpoint.save(task.phase, lambda: pack(course, optimiser, generators))
+    auc_found, taken, vectors, gates = course.best or (None, len(losses), _vectors(model, network), _gates(model))
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], task.trivial, auc_found, vectors)
     return Embedding(network.ids, vectors, curve, task.trivial, auc_found, verdict, taken, tuple(checks), gates=gates)
@@ -220,7 +240,8 @@ def _release(task: _Task, fit: Embedding, steps: int) -> Embedding:
             progress(len(fit.losses) + step, loss, trivial)
 
     alone = settings.model_copy(update={"levels": "none", "drop_edges": 0.0})
-    free = _fit(replace(task, settings=alone, seed=task.seed + 3, progress=report_later), start, steps)
+    phase = PHASES[PHASES.index(task.phase) + 1]
+    free = _fit(replace(task, settings=alone, seed=task.seed + 3, progress=report_later, phase=phase), start, steps)
     if not free.trained or (fit.auc is not None and free.auc is not None and free.auc <= fit.auc):
         return fit
     checks = [(step, auc) for step, auc in fit.checks if step <= taken]
@@ -239,7 +260,7 @@ def _gates(model: Mgcn) -> tuple[float, float] | None:
 def _vectors(model: Mgcn, network: Network) -> FloatArray:
     """X^K as it is; an account without edges has learnt nothing, so a free one is 0, not its random draw."""
     with torch.no_grad():
-        X: FloatArray = model().numpy().copy()
+        X: FloatArray = model().cpu().numpy().copy()
     if model.config.start == "free":
         X[network.degrees == 0] = 0.0
     return X

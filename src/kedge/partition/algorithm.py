@@ -8,8 +8,12 @@
 Louvain's communities by modularity are networkit's PLM, the same for the same seed. What the paper leaves open: small
 parts go to a random part (`paper`) or to the part they share most edges with and that has room (`edges`, the default);
 small parts without edges to others are put together. A part that Louvain cannot split, or that is still too large after
-T rounds, is cut along a breadth-first walk, so that neighbours stay together, and named in the notes. With `paper` a
-receiving part may outgrow N_max, as printed; the next round splits it.
+T rounds, is cut along a breadth-first walk, so that neighbours stay together, and named in the notes.
+
+`paper` reads "randomly assign it to other created partitions" part by part, in their order: a small part goes, whole,
+to a random one of all others that exist then, small ones included, until none is small. The others with room for it
+come first, since sizes from N_min to N_max are the aim; where none has room a part outgrows N_max and the next round
+splits it.
 """
 
 from __future__ import annotations
@@ -133,12 +137,29 @@ def _merge_small(adjacency: csr_array, part: IntArray, config: PartitionConfig, 
     if len(small) == 0 or len(sizes) == 1:
         return part
     if config.merge == "paper":
-        home = np.arange(len(sizes))
-        large = np.flatnonzero(sizes >= config.n_min)
-        receivers = large if len(large) else small[:1]
-        home[small] = rng.choice(receivers, size=len(small))
-        return np.unique(home[part], return_inverse=True)[1]
+        return _merge_at_random(part, sizes, config, rng)
     return _merge_by_edges(adjacency, part, sizes, config)
+
+
+def _merge_at_random(part: IntArray, sizes: IntArray, config: PartitionConfig, rng: np.random.Generator) -> IntArray:
+    """Each small part, in order, whole into a random other one; one that has grown to N_min meanwhile stays."""
+    home, size = np.arange(len(sizes)), sizes.astype(np.int64).copy()
+    alive, place = list(range(len(sizes))), list(range(len(sizes)))  # the parts that exist, and where each is there
+    for p in range(len(sizes)):
+        if size[p] >= config.n_min or len(alive) == 1:
+            continue
+        last = alive.pop()
+        if last != p:
+            alive[place[p]], place[last] = last, place[p]
+        target = alive[rng.integers(len(alive))]
+        if size[target] + size[p] > config.n_max:
+            roomy = [q for q in alive if size[q] + size[p] <= config.n_max]
+            target = roomy[rng.integers(len(roomy))] if roomy else target
+        home[p] = target
+        size[target] += size[p]
+    while (home[home] != home).any():  # a part that took others may have gone to another itself
+        home = home[home]
+    return np.unique(home[part], return_inverse=True)[1]
 
 
 def _merge_by_edges(adjacency: csr_array, part: IntArray, sizes: IntArray, config: PartitionConfig) -> IntArray:

@@ -1,8 +1,9 @@
-"""Vectors of one network by MGCN, the same from Python and from the command line."""
+"""Vectors of one network by MGCN, or of two in one space, the same from Python and from the command line."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,10 +18,11 @@ from kedge.engine import check_engine
 from kedge.hypergraph import DegenerateHypergraphWarning
 from kedge.ingest import read_hypergraph, read_network, read_profiles
 from kedge.linalg import canonical_network, renumber_hypergraph, renumber_network, sort_hyperedges
-from kedge.pipeline.inputs import reading_notes
+from kedge.methods import find_method
+from kedge.pipeline.inputs import Inputs, read_problem, reading_notes
 from kedge.pipeline.profiles import draws_from_profiles, refuse_no_profiles
 from kedge.profiles import shared_values
-from kedge.types import FloatArray, Hypergraph, IntArray, Network, Parts
+from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Parts, Problem
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,7 @@ class Embedded:
 
     ids: pa.Array
     fit: NetworkVectors
+    edges: int = 0
 
     @property
     def vectors(self) -> FloatArray:
@@ -75,7 +78,34 @@ def embed(
         fit = embed_network(known, config, context)
     place = np.argsort(order)
     parts = Parts(fit.parts.part[place], order[fit.parts.shared])
-    return Embedded(network.ids, replace(fit, vectors=fit.vectors[place], parts=parts))
+    return Embedded(network.ids, replace(fit, vectors=fit.vectors[place], parts=parts), network.edges)
+
+
+@dataclass(frozen=True)
+class EmbeddedPair:
+    """Two networks in one space: unit vectors of both, row by row in the order of the ids of `problem`.
+
+    `training` is what a method that trains has to report: curves, steps, weights of levels.
+    """
+
+    problem: Problem
+    left: FloatArray
+    right: FloatArray
+    training: Mapping[str, Any]
+
+
+def embed_pair(inputs: Inputs, config: Config, context: RunContext) -> EmbeddedPair:
+    """Vectors of both networks by the method `mgcn`, in the space in which it compares them by their cosines."""
+    config = config.model_copy(update={"method": "mgcn"})
+    method = find_method(config.method)
+    problem = read_problem(inputs, config, context.progress)
+    if len(problem.anchors) == 0:
+        raise KedgeError("no anchors to bring two networks into one space", remedy="give at least one known pair")
+    context.progress.stage("training")
+    known = method.prepare(problem, config, context) if method.trains_vectors(config) else {}
+    made = method.align(problem, config, context).arrays()
+    left, right = (made[side] if side in made else made[f"vectors_{side}"] for side in ("left", "right"))
+    return EmbeddedPair(problem, left, right, known.get("training", {}))
 
 
 def _shared(profiles: Any, network: Network, order: IntArray, config: Config, context: RunContext) -> Hypergraph:

@@ -29,7 +29,7 @@ from kedge.methods import Method, find_method
 from kedge.pipeline.start import Started, start
 from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
 from kedge.profiles import FittedFields, compared_columns, fit_fields
-from kedge.types import Alignment, IntArray, Matches, Problem, Support, Suspects, pair_keys
+from kedge.types import Alignment, BoolArray, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
 
 class Run(Protocol):
@@ -87,6 +87,17 @@ class Outcome:
     matches: Matches
     audit: Mapping[str, Any] | None = None
     suspects: Suspects = field(default_factory=Suspects)
+
+    def predicts_link(self, pairs: IntArray) -> BoolArray:
+        """Yes or no for any pairs, by the calibrator's rule or by the pair network alone (`pairing.decides`).
+
+        The network answers yes from a probability of 0.5 on. Without a network, as with too few anchors, the rule does.
+        """
+        if self.config.pairing.decides == "network":
+            odds = self.alignment.log_odds(pairs)
+            if odds.any():
+                return np.asarray(odds > 0)
+        return self.calibrator.predicts_link(self.problem, self.alignment, pairs)
 
     def audited(self, sample: Sample | None) -> Outcome:
         """The same, decided with the answers of an audit."""
@@ -248,9 +259,8 @@ def measure(outcome: Outcome, test: IntArray | None, seed: int) -> dict[str, Any
     true, one = draw(np.random.default_rng(seed))
     _, two = draw(np.random.default_rng([seed, 2]), ratio=2)
     drawn = np.concatenate([true, one, two])
-    linked_true, linked_one, linked_two = np.split(
-        outcome.calibrator.predicts_link(problem, outcome.alignment, drawn), [len(true), len(true) + len(one)]
-    )
+    cuts = [len(true), len(true) + len(one)]
+    linked_true, linked_one, linked_two = np.split(outcome.predicts_link(drawn), cuts)
     partner = np.full(problem.left.n, -1)
     known = pairs[(pairs >= 0).all(axis=1)]
     partner[known[:, 0]] = known[:, 1]

@@ -36,6 +36,8 @@ def draw_figures(facts: Facts) -> dict[str, Figure]:
     if facts.training:
         curves = facts.training["curves"].items()
         drawn += [_training(name, lines) for name, lines in curves if any(len(line) > 1 for line in lines.values())]
+        levels = {side: shares for side, shares in facts.training.get("levels", {}).items() if shares}
+        drawn += [_levels(levels)] if levels else []
     if facts.parts:
         drawn.append(_parts(facts.parts))
     drawn += [_seconds(facts), _memory(facts)]
@@ -245,6 +247,22 @@ def _training(quantity: str, curves: Mapping[str, Sequence[float]]) -> Figure:
     )
     legend = tuple(Key(name, colour, "line") for name, colour in colours.items())
     return Figure(f"training-{quantity}", labels.title, labels.description, chart, legend, ("step", *curves), rows)
+
+
+def _levels(levels: Mapping[str, Sequence[float]]) -> Figure:
+    """How much each level of MGCN counts: the share of its output that is passed on, the rest being its input."""
+    groups = ("simple level", "hypergraph level")
+    labels = Labels(
+        "Weights of the levels",
+        "The share of each level's output that is passed on, over all accounts; the rest is its input.",
+        "level",
+        "share passed on",
+    )
+    series = [charts.Series(side, list(shares), side) for side, shares in levels.items()]
+    chart = charts.grouped_bars(labels, groups, series)
+    rows = tuple((group, *(f"{shares[i]:.3f}" for shares in levels.values())) for i, group in enumerate(groups))
+    legend = tuple(Key(side, side) for side in levels)
+    return Figure("training-levels", labels.title, labels.description, chart, legend, ("level", *levels), rows)
 
 
 def _parts(parts: Mapping[str, Any]) -> Figure:

@@ -4,7 +4,8 @@ Vectors of two networks become an alignment in three steps: the right ones are p
 ones by the anchors (Eq. 11, solved in closed form instead of trained, or a method's own map); vector similarity and a
 pair network (section 2.6) are fitted on validation anchors, which the map was not fitted on; the nearest accounts
 become candidates, ordered by `pairing.score`: by their cosines, or by the log-odds of a model, if further validation
-anchors gain by it. The network stays in the alignment: it gives the log-odds of any pair.
+anchors gain by it. Ordered by the network, in the paper's form, they are the likeliest of all pairs instead. The
+network stays in the alignment: it gives the log-odds of any pair.
 """
 
 from __future__ import annotations
@@ -215,7 +216,7 @@ def _ranked(
         similarity = fit_similarity(others, problem.anchors, scales, np.random.default_rng(seed))
         if similarity is not None:
             models["similarity"] = similarity.log_odds
-    from kedge.similarity.pair_network import train_pair_network
+    from kedge.similarity.pair_network import likeliest_pairs, train_pair_network
 
     network = train_pair_network(folds(), config, seed)
     if network.trained:
@@ -224,6 +225,10 @@ def _ranked(
         chosen = choose_order(trial, problem.anchors, models.values(), config.nearest)
     else:
         chosen = models.get(config.score)
-    head = rerank(problem, vectors, near.pairs, chosen)
+    pairs = near.pairs
+    if config.score == "network" and network.trained:
+        likely = likeliest_pairs(problem, vectors, network, config.nearest)
+        pairs = pairs if likely is None else likely
+    head = rerank(problem, vectors, pairs, chosen)
     name = next((name for name, model in models.items() if model is chosen), "cosine")
     return replace(vectors, head=head, network=network if network.trained else None, ordered_by=name)

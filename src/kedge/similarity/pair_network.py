@@ -9,6 +9,9 @@ z + log r is the log-likelihood ratio of "same person" against "drawn as a false
 false pairs of the same accounts:
 
     loss = cross-entropy of σ(z) against "is an anchor", by Adam until the loss of validation pairs stops falling
+
+The paper leaves open where the weights start. Those of `concat` start as a distance: the two halves of W_1 are equal
+but for their sign.
 """
 
 from __future__ import annotations
@@ -24,10 +27,13 @@ from numpy.typing import NDArray
 from kedge.config import PairingConfig
 from kedge.context import one_thread
 from kedge.linalg import VectorAlignment, unit_rows
+from kedge.similarity.candidates import each_once
 from kedge.similarity.likelihood import ValidationFold
-from kedge.types import FloatArray, IntArray, Side, as_pairs
+from kedge.types import FloatArray, IntArray, Problem, Side, as_pairs
 
 _BLOCK = 65_536  # pairs scored at once
+_MOST_CELLS = 1_000_000_000  # pairs that are scored to find the likeliest of each account; 0.03 s per million
+_ROWS = 64  # accounts whose pairs with all others are scored at once: they stay in the cache
 _SAVED = ("form", "middle", "spread", "W_1", "b_1", "W_2", "b_2", "base", "trained")
 _LEAST_SPREAD = 1e-6  # a column that is constant over the training pairs carries no information
 
@@ -92,6 +98,44 @@ def features(form: Form, x: FloatArray, y: FloatArray) -> FloatArray:
         return np.concatenate([x, y], axis=1)
     cosine = np.einsum("ij,ij->i", unit_rows(x), unit_rows(y))[:, None]
     return np.concatenate([np.abs(x - y), x * y, cosine], axis=1)
+
+
+def likeliest_pairs(problem: Problem, vectors: VectorAlignment, network: PairNetwork, k: int) -> IntArray | None:
+    """The k likeliest partners of each free account among the free ones, from both sides, [m, 2], each pair once.
+
+    Of all pairs: `concat` needs h additions for each, since φ W_1 is a sum of what each vector gives. None where there
+    are too many pairs, and for `interaction`, whose φ is each pair's own.
+    """
+    both = (vectors.left, vectors.right)
+    free = [
+        np.setdiff1d(np.flatnonzero(side.any(axis=1)), problem.anchors[:, number]) for number, side in enumerate(both)
+    ]
+    cells = len(free[0]) * len(free[1])
+    if network.form != "concat" or not 0 < cells <= _MOST_CELLS:
+        return None
+    half = len(network.middle) // 2
+    hidden = [
+        np.asarray((side[kept] - network.middle[part]) / network.spread[part] @ network.W_1[part], np.float32)
+        for side, kept, part in zip(both, free, (slice(None, half), slice(half, None)), strict=True)
+    ]
+    hidden[0] += network.b_1
+    found = []
+    for near, far in ((0, 1), (1, 0)):
+        wanted = min(k, len(free[far]))
+        for start in range(0, len(free[near]), _ROWS):
+            rows = hidden[near][start : start + _ROWS]
+            best = np.argpartition(-_hidden_sums(rows, hidden[far], network.W_2), wanted - 1, axis=1)[:, :wanted]
+            ends = [np.repeat(free[near][start : start + _ROWS], wanted), free[far][best.ravel()]]
+            found.append(np.column_stack(ends if near == 0 else ends[::-1]))
+    return each_once(np.concatenate(found))
+
+
+def _hidden_sums(X: FloatArray, Y: FloatArray, w: FloatArray) -> FloatArray:
+    """Σ_h w_h relu(x_h + y_h) of each row of X and of Y, [n_1, n_2]."""
+    total = np.zeros((len(X), len(Y)), np.float32)
+    for unit, weight in enumerate(w.astype(np.float32)):
+        total += weight * np.maximum(X[:, unit, None] + Y[:, unit], 0)
+    return total
 
 
 def untrained(form: Form) -> PairNetwork:
@@ -191,7 +235,13 @@ def _descend(train: Examples, validation: Examples, config: PairingConfig, seed:
     labels = [torch.as_tensor(part.matched).float() for part in (train, validation)]
     draw = torch.Generator().manual_seed(seed)
     width = phi.shape[1]
-    W_1 = (torch.randn(width, config.hidden, generator=draw) / math.sqrt(width)).requires_grad_()
+    W_1 = torch.randn(width, config.hidden, generator=draw) / math.sqrt(width)
+    if config.form == "concat":
+        # Both vectors are in one space, so units begin as ±v · (x - y), which add up to a distance. From weights of no
+        # such order a few hundred anchors are learnt by heart (docs/decisions/0048).
+        V = W_1[: width // 2, : -(-config.hidden // 2)] * math.sqrt(2)
+        W_1 = torch.cat([torch.cat([V, -V], dim=1), torch.cat([-V, V], dim=1)])[:, : config.hidden].contiguous()
+    W_1.requires_grad_()
     b_1 = torch.zeros(config.hidden, requires_grad=True)
     W_2 = torch.zeros(config.hidden, requires_grad=True)
     b_2 = torch.tensor(-base, requires_grad=True)

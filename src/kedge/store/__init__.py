@@ -80,8 +80,9 @@ from kedge.store.layout import (
     Stage,
 )
 from kedge.store.locking import lock_run, reviewing
-from kedge.store.manifest import Identity, fingerprint, hash_file, read_manifest, write_manifest
+from kedge.store.manifest import Identity, fingerprint, hash_file, library_versions, read_manifest, write_manifest
 from kedge.store.purged import PURGED_FILE, purged_accounts, record_purged
 from kedge.store.records import from_plain, to_plain
 from kedge.store.run import Run, hold_run, open_run, resume_run
 from kedge.store.sealed import seal
+from kedge.store.vectors import Rows, vector_files, write_vectors

@@ -46,6 +46,12 @@ class DiskCache:
         self._warn = warn
         self._used: set[str] = set()
 
+    lasts = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For another process on this machine: the same directory; it has no one to warn."""
+        return {"_directory": self._directory, "_warn": len, "_used": set()}
+
     def _path(self, key: str) -> Path:
         return self._directory / f"{key}{_SUFFIX}"
 

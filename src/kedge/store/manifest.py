@@ -60,12 +60,18 @@ class Identity:
         return hashlib.sha256(json.dumps([hashes, self.config], sort_keys=True).encode()).hexdigest()[:12]
 
 
-def new_manifest(identity: Identity) -> dict[str, Any]:
-    """The manifest of a run in which nothing is done yet."""
+def library_versions() -> dict[str, str]:
+    """Of Python, and of the installed libraries that a result may depend on."""
     versions = {"python": platform.python_version()}
     for library in _LIBRARIES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[library] = metadata.version(library)
+    return versions
+
+
+def new_manifest(identity: Identity) -> dict[str, Any]:
+    """The manifest of a run in which nothing is done yet."""
+    versions = library_versions()
     return {
         "format": FORMAT,
         "run_id": identity.run_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import torch
@@ -52,9 +53,13 @@ def fit(
 
 
 class Reconstruction:
-    """Cross-entropy of a network's columns, in which edges and non-edges weigh alike."""
+    """The error of a network's reconstructed columns, in which edges and non-edges weigh alike.
 
-    def __init__(self, network: Network) -> None:
+    `cross-entropy`, or `mse`: (σ(logit_ij) - A_ij)² in its place.
+    """
+
+    def __init__(self, network: Network, kind: Literal["cross-entropy", "mse"] = "cross-entropy") -> None:
+        self.kind = kind
         self.edges = pattern(network.adjacency, np.float32)
         self.share = torch.from_numpy((network.degrees + 1.0) ** 0.75)
 
@@ -63,4 +68,6 @@ class Reconstruction:
         pool = torch.multinomial(self.share, min(_POOL, len(self.share)), generator=generator)
         target = torch.from_numpy(np.ascontiguousarray(self.edges[pool.numpy()].toarray().T))
         rarity = torch.tensor(max(1.0, (target.numel() - float(target.sum())) / max(1.0, float(target.sum()))))
+        if self.kind == "mse":
+            return ((torch.sigmoid(logits(pool)) - target) ** 2 * (1 + (rarity - 1) * target)).mean()
         return binary_cross_entropy_with_logits(logits(pool), target, pos_weight=rarity)
