@@ -12,7 +12,7 @@ from kedge.similarity import mutual_best, scale_locally
 
 def draw(n: int, seed: int) -> Coordinates:
     rng = np.random.default_rng(seed)
-    entries = csr_array(random_array((n, 12), density=0.3, rng=rng, dtype=np.float32))
+    entries = csr_array(random_array((n, 12), density=0.95, rng=rng, dtype=np.float32))
     tail = rng.standard_normal((n, 3)).astype(np.float32)
     return Coordinates(entries, tail, tail)
 
@@ -46,7 +46,7 @@ def test_scores_are_those_of_all_pairs_and_the_nearest_are_kept(neighbours: int)
 
 def test_an_account_near_to_all_is_no_longer_the_best_of_all() -> None:
     """A hub of cosine space: nearest to each by cosine, second by CSLS."""
-    cosines = np.array([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8], [0.9, 0.0, 0.0]], np.float32)
+    cosines = np.array([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8], [0.9, 0.01, 0.01]], np.float32)
     left = Coordinates(
         csr_array(np.eye(3, dtype=np.float32)), np.zeros((3, 1), np.float32), np.zeros((3, 1), np.float32)
     )
@@ -61,3 +61,11 @@ def test_pairs_that_are_each_others_best() -> None:
     scores = csr_array(np.array([[3.0, 1.0, 0.0], [4.0, 2.0, 0.0], [0.0, 0.0, -1.0], [0.0, 0.0, 0.0]]))
     assert mutual_best(scores).tolist() == [[1, 0], [2, 2]]
     assert mutual_best(csr_array((2, 3))).shape == (0, 2)
+
+
+def test_accounts_with_no_coordinate_in_common_are_no_candidates() -> None:
+    tail = np.ones((2, 1), np.float32)
+    left = Coordinates(csr_array(np.array([[1.0, 0, 0], [0, 0, 1]], np.float32)), tail, tail)
+    right = Coordinates(csr_array(np.array([[0, 1.0, 0], [0, 0.5, 1]], np.float32)), tail, tail)
+    found = scale_locally(left, right, (np.ones(2, bool), np.ones(2, bool)), 2, 1)
+    assert np.argwhere(found.toarray()).tolist() == [[1, 1]]

@@ -94,8 +94,8 @@ RENAMED: Final[Mapping[str, str | None]] = {
     "pairing.held_out": None,
     "partition.beside": "partition.learned_weight",
 }
-# What an earlier version did, where it has stored no value.
-FORMER: Final[Mapping[str, Any]] = {"mgcn.space": "projected"}
+# What a method of an earlier version did, where it has stored no value.
+FORMER: Final[Mapping[str, Mapping[str, Any]]] = {"mgcn": {"mgcn.space": "projected"}}
 # Values that had other names, by the setting's present name.
 VALUES: Final[Mapping[str, Mapping[Any, Any]]] = {"pairing.score": {"nearness": "similarity"}}
 

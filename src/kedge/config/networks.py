@@ -131,7 +131,7 @@ class MgcnConfig(Stage):
 
     space: Literal["shared", "projected"] = Field(
         default="shared",
-        description="method mgcn: both networks at once in coordinates of known pairs (shared, see shared.*; untrained), "
+        description="method mgcn: both networks at once in coordinates of known pairs (shared; untrained), "
         "or each trained alone and projected by the anchors (projected, the paper's)",
     )
     dimensions: int = Field(default=128, ge=1, le=10_000, description="length of a vector (the paper's d)")

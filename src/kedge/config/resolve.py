@@ -139,7 +139,8 @@ def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
 def stored_config(settings: Mapping[str, Any]) -> Config:
     """The configuration that an earlier version stored; settings that it did not know have their defaults,
     or what it did without them."""
-    return Config.model_validate(nest({**FORMER, **rename_settings(flatten(settings))}))
+    flat = rename_settings(flatten(settings))
+    return Config.model_validate(nest({**FORMER.get(flat.get("method", ""), {}), **flat}))
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

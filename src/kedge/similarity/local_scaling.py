@@ -2,8 +2,9 @@
 
     score(u, v) = 2 cos(u, v) - r(u) - r(v),    r(u) = the mean cosine of u with its nearest accounts on the other side
 
-An account that is near to many others gains less by each. The cosines of all pairs are computed, a row at a time, and
-the nearest of each account are kept: no n × n matrix.
+An account that is near to many others gains less by each. Cosines are computed of the pairs that have a stored
+coordinate in common, a row at a time, and the nearest of each account are kept: no n × n matrix, and since rows and
+columns have bounded lengths, a cost that grows with the accounts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from scipy.sparse import csr_array
 
 from kedge.embedding.coordinates import Coordinates
 from kedge.linalg import top_of_rows
-from kedge.types import BoolArray, FloatArray, IntArray
+from kedge.types import BoolArray, FloatArray, IntArray, pair_keys
 
 
 def scale_locally(
@@ -25,35 +26,35 @@ def scale_locally(
     Exact zeros are moved to the smallest number, so that each candidate is stored.
     """
     shape = (len(free[0]), len(free[1]))
-    placed = [np.zeros(n, bool) for n in shape]
-    for mask, side, is_free in zip(placed, (left, right), free, strict=True):
-        mask[side.placed] = is_free[side.placed]
-    accounts = [np.flatnonzero(mask) for mask in placed]
-    rows, columns, cosines, near = [], [], [], []
-    wanted = max(keep, neighbours, 1)
+    accounts = [side.placed[mask[side.placed]] for side, mask in zip((left, right), free, strict=True)]
+    found, means = [], []
     for mine, other, here, there in ((left, right, 0, 1), (right, left, 1, 0)):
         back = csr_array(other.entries[accounts[there]].T.tocsr())
         tails = (mine.tail, other.mirrored) if here == 0 else (mine.mirrored, other.tail)
-        found, cosine = _nearest(
+        best, cosine = _nearest(
             *_parts(mine.entries[accounts[here]]),
             *_parts(back),
             tails[0][accounts[here]],
             tails[1][accounts[there]],
-            min(wanted, len(accounts[there])),
+            max(keep, neighbours),
         )
         mean = np.zeros(shape[here], np.float32)
-        if neighbours and found.shape[1]:
-            mean[accounts[here]] = cosine[:, :neighbours].mean(axis=1)
-        near.append(mean)
-        pairs = [np.repeat(accounts[here], min(keep, found.shape[1])), accounts[there][found[:, :keep]].ravel()]
-        rows.append(pairs[here])
-        columns.append(pairs[there])
-        cosines.append(cosine[:, :keep].ravel())
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    score = 2 * np.concatenate(cosines) - near[0][row] - near[1][column]
-    _, first = np.unique(row * np.int64(max(1, shape[1])) + column, return_index=True)
+        mean[accounts[here]] = _mean_of_finite(cosine[:, :neighbours])
+        means.append(mean)
+        row, place = np.nonzero(best[:, :keep] >= 0)
+        pairs = np.column_stack([accounts[here][row], accounts[there][best[row, place]]])
+        found.append((pairs if here == 0 else pairs[:, ::-1], cosine[row, place]))
+    pairs, cosines = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    score = 2 * cosines - means[0][pairs[:, 0]] - means[1][pairs[:, 1]]
     score = np.where(score == 0, np.finfo(np.float32).tiny, score).astype(np.float32)
-    return csr_array((score[first], (row[first], column[first])), shape=shape)
+    _, first = np.unique(pair_keys(pairs[:, 0], pairs[:, 1], shape[1]), return_index=True)
+    return csr_array((score[first], tuple(pairs[first].T)), shape=shape)
+
+
+def _mean_of_finite(cosines: FloatArray) -> FloatArray:
+    """The mean of each row's finite entries; 0 where there are none."""
+    known = np.isfinite(cosines)
+    return np.where(known, cosines, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
 
 
 def _parts(matrix: csr_array) -> tuple[IntArray, IntArray, FloatArray]:
@@ -62,31 +63,42 @@ def _parts(matrix: csr_array) -> tuple[IntArray, IntArray, FloatArray]:
 
 @numba.njit(cache=True, nogil=True)
 def _nearest(indptr, indices, data, back_indptr, back_indices, back_data, tail, other_tail, k):  # type: ignore[no-untyped-def] # pragma: no cover
-    """The k columns with the largest entries · back + tail · other_tail of each row, largest first, and their values;
-    equal ones by their number."""
+    """The k columns with the largest entries · back + tail · other_tail of each row, largest first, and their values.
+
+    Only columns whose entries meet the row's; equal ones by their number. Short rows end in -1 and -inf.
+    """
     n, m = len(indptr) - 1, len(other_tail)
-    best = np.zeros((n, k), np.int64)
+    best = np.full((n, k), -1, np.int64)
     value = np.full((n, k), -np.inf, np.float32)
     total = np.empty(m, np.float32)
+    reached = np.empty(m, np.int64)
+    seen_by = np.full(m, -1, np.int64)
     for u in range(n):
-        for v in range(m):
-            cosine = np.float32(0)
-            for t in range(tail.shape[1]):
-                cosine += tail[u, t] * other_tail[v, t]
-            total[v] = cosine
+        count = 0
         for i in range(indptr[u], indptr[u + 1]):
             x, column = data[i], indices[i]
             for j in range(back_indptr[column], back_indptr[column + 1]):
-                total[back_indices[j]] += x * back_data[j]
-        for v in range(m):
-            if k > 0 and total[v] > value[u, k - 1]:
-                place = k - 1
-                while place > 0 and total[v] > value[u, place - 1]:
-                    value[u, place] = value[u, place - 1]
-                    best[u, place] = best[u, place - 1]
-                    place -= 1
-                value[u, place] = total[v]
-                best[u, place] = v
+                v = back_indices[j]
+                if seen_by[v] != u:
+                    seen_by[v] = u
+                    reached[count] = v
+                    count += 1
+                    total[v] = 0
+                total[v] += x * back_data[j]
+        for place in range(count):
+            v = reached[place]
+            cosine = total[v]
+            for t in range(tail.shape[1]):
+                cosine += tail[u, t] * other_tail[v, t]
+            here = k
+            while here > 0 and (
+                cosine > value[u, here - 1] or (cosine == value[u, here - 1] and v < best[u, here - 1])
+            ):
+                if here < k:
+                    value[u, here], best[u, here] = value[u, here - 1], best[u, here - 1]
+                here -= 1
+            if here < k:
+                value[u, here], best[u, here] = cosine, v
     return best, value
 
 
