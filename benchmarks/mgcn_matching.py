@@ -2,12 +2,12 @@
 
     python benchmarks/mgcn_matching.py --methods mgcn,gcn --pairs cora --seeds 2
     python benchmarks/mgcn_matching.py --validation --methods mgcn --changes "" "mgcn.levels=simple"
-    python benchmarks/mgcn_matching.py --markdown
+    python benchmarks/mgcn_matching.py --page
 
 The split is off20 where a pair has it, else r20_s0. Hits@1 and MRR are means over both directions, with all accounts as
 candidates and ties at their average rank. CPU seconds are of the method alone, one thread, with those of its worker
 processes. Figures are added to docs/results/mgcn_matching.json one by one, and what is there is not measured again;
-`--markdown` prints the tables of docs/mgcn.md from them. With `--validation` no test pair is read: half of the training
+`--page` writes the tables of docs/mgcn.md from them. With `--validation` no test pair is read: half of the training
 anchors, drawn by the seed, are ranked instead, and nothing is kept: this is how choices are made.
 """
 
@@ -27,6 +27,13 @@ from typing import Any
 from measuring import answer_within
 
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "mgcn_matching.json"
+PAGE = Path(__file__).parents[1] / "docs" / "mgcn.md"
+BEGIN, END = "<!-- begin: made by benchmarks/mgcn_matching.py -->\n", "<!-- end -->\n"
+PROJECTED = "mgcn.space=projected"
+ABLATION = (
+    "shared.levels=simple", "shared.levels=hypergraph", "shared.degree=0", "shared.neighbours=0", "shared.rounds=1",
+    "shared.rounds=1 shared.neighbours=0",
+)  # fmt: skip
 PAIRS = (
     "phone-email", "arenas95", "facebook-twitter-small", "npm-debian", "cora", "douban", "arxiv-multiplex-2-12",
     "foursquare-twitter", "acm-dblp", "flickr-lastfm", "dblp17-19-mauil", "douban-weibo-dana",
@@ -80,22 +87,59 @@ def keep(path: Path, kept: list[dict[str, Any]]) -> None:
     path.write_text("[\n" + ",\n".join(json.dumps(row) for row in kept) + "\n]\n")
 
 
-def tables(kept: list[dict[str, Any]]) -> Iterator[str]:
-    """MRR (Hits@1) of each method on each pair, and mgcn's CPU; then what the changes of mgcn do."""
-    plain = [row for row in kept if not row["changes"] and "mrr" in row]
+def page(kept: list[dict[str, Any]]) -> str:
+    """Every method on every pair; what mgcn takes; what its levels and steps are worth."""
+    rows = [row for row in kept if "mrr" in row]
+    return "\n".join([*_methods(rows), "", *_costs(rows), "", *_ablation(rows), ""])
+
+
+def _methods(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Hits@1 / MRR, a mean over seeds; the best MRR in bold."""
+    plain = [row for row in rows if not row["changes"]]
     methods = [name for name in METHODS if any(row["method"] == name for row in plain)]
-    yield "| pair | " + " | ".join(f"`{name}`" for name in methods) + " |"
-    yield "|---" * (len(methods) + 1) + "|"
+    yield from _head("pair", *(f"`{name}`" for name in methods))
     for pair in PAIRS:
-        means = {
-            name: _mean([row for row in plain if (row["pair"], row["method"]) == (pair, name)]) for name in methods
-        }
-        best = max((found["mrr"] for found in means.values() if found), default=0.0)
-        cells = [_cell(found, best) if found else "-" for found in means.values()]
-        yield f"| {pair} | " + " | ".join(cells) + " |"
+        means = [_mean([row for row in plain if (row["pair"], row["method"]) == (pair, name)]) for name in methods]
+        best = max((found["mrr"] for found in means if found), default=0.0)
+        yield _line(pair, *(_cell(found, best) for found in means))
+
+
+def _costs(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """mgcn as it is and projected, as it was before."""
+    mine = [row for row in rows if row["method"] == "mgcn"]
+    yield from _head("pair", "shared", "projected", "CPU s, shared", "CPU s, projected")
+    for pair in PAIRS:
+        found = [
+            _mean([row for row in mine if (row["pair"], row["changes"]) == (pair, how)]) for how in ("", PROJECTED)
+        ]
+        seconds = [f"{one['cpu']:.0f}" if one else "-" for one in found]
+        yield _line(pair, *(_cell(one, -1.0) for one in found), *seconds)
+
+
+def _ablation(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """mgcn with one level or one step less, where it was measured."""
+    mine = [row for row in rows if row["method"] == "mgcn"]
+    pairs = [pair for pair in PAIRS if any(row["pair"] == pair and row["changes"] in ABLATION for row in mine)]
+    yield from _head("pair", "all of it", *(f"`{change}`" for change in ABLATION))
+    for pair in pairs:
+        found = [
+            _mean([row for row in mine if (row["pair"], row["changes"]) == (pair, how)]) for how in ("", *ABLATION)
+        ]
+        yield _line(pair, *(_cell(one, -1.0) for one in found))
+
+
+def _head(*names: str) -> Iterator[str]:
+    yield _line(*names)
+    yield "|" + "---|" * len(names)
+
+
+def _line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 def _cell(found: dict[str, float], best: float) -> str:
+    if not found:
+        return "-"
     bold = "**" if found["mrr"] == best else ""
     return f"{bold}{found['hits1']:.3f} / {found['mrr']:.3f}{bold}"
 
@@ -114,7 +158,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--limit", type=int, default=900, help="CPU seconds of one method on one pair")
     parser.add_argument("--validation", action="store_true", help="rank half of the training anchors; keep nothing")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of what is kept")
+    parser.add_argument("--page", action="store_true", help="write the tables of docs/mgcn.md from what is kept")
     parser.add_argument("--results", type=Path, default=KEPT)
     parser.add_argument("--one", nargs=4, metavar=("PAIR", "METHOD", "CHANGES", "SEED"), help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -123,8 +167,9 @@ def main() -> None:
         print(json.dumps(measure(pair, method, changes, int(seed), asked.validation)))
         return
     kept = read_kept(asked.results)
-    if asked.markdown:
-        print("\n".join(tables(kept)))
+    if asked.page:
+        before, _, rest = PAGE.read_text().partition(BEGIN)
+        PAGE.write_text(before + BEGIN + page(kept) + END + rest.partition(END)[2])
         return
     head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     marks = ("pair", "method", "changes", "seed")

@@ -31,21 +31,21 @@ def found(given: Problem, test: np.ndarray, *changes: str) -> float:
     return float((best[:, 0] == test[:, 1]).mean())
 
 
-def test_each_turn_places_accounts_by_the_pairs_that_the_one_before_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_round_places_accounts_by_the_pairs_that_the_one_before_found(monkeypatch: pytest.MonkeyPatch) -> None:
     given, test = problem()
     coordinates: list[np.ndarray] = []
     locate = mgcn.locate
     monkeypatch.setattr(
         mgcn, "locate", lambda levels, accounts, s: coordinates.append(accounts) or locate(levels, accounts, s)
     )
-    turns = found(given, test)
+    reached = found(given, test)
     lefts = coordinates[::2]
-    assert len(lefts) == SHARED.shared.turns
+    assert len(lefts) == SHARED.shared.rounds
     for accounts in lefts:
         np.testing.assert_array_equal(accounts[: len(given.anchors)], given.anchors[:, 0])
         assert len(np.unique(accounts)) == len(accounts), "one to one"
     assert len(lefts[-1]) > len(lefts[0]) == len(given.anchors)
-    assert turns > found(given, test, "shared.turns=1") + 0.1, "pairs of high confidence help to find others"
+    assert reached > found(given, test, "shared.rounds=1") + 0.1, "pairs of high confidence help to find others"
 
 
 def test_a_rejected_pair_is_no_coordinate(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,7 +64,7 @@ def test_a_rejected_pair_is_no_coordinate(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def _pairs(seen: list[np.ndarray]) -> set[tuple[int, int]]:
-    """All pairs that were coordinates of a turn."""
+    """All pairs that were coordinates of a round."""
     return {
         pair
         for left, right in zip(seen[::2], seen[1::2], strict=True)

@@ -274,11 +274,11 @@ class SharedConfig(Stage):
         le=1_000,
         description="nearest accounts whose mean cosine is taken off the score (CSLS); 0: plain cosines",
     )
-    turns: int = Field(
+    rounds: int = Field(
         default=5,
         ge=1,
         le=1_000,
-        description="how often accounts are placed; after each turn, pairs that are each other's best are known",
+        description="how often accounts are placed; after each round, pairs that are each other's best are known",
     )
 
 

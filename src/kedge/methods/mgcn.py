@@ -1,8 +1,8 @@
 """MGCN (KDD'20) as a method, in one of two spaces (`mgcn.space`).
 
-`shared`: both networks at once, in coordinates of the known pairs (embedding/coordinates.py), in turns. Each turn
+`shared`: both networks at once, in coordinates of the known pairs (embedding/coordinates.py), in rounds. Each round
 places all accounts, scores the nearest ones (similarity/local_scaling.py), and finds the pairs that are each other's
-best; the coordinates of the next turn are the anchors and these. Nothing is trained.
+best; the coordinates of the next round are the anchors and these. Nothing is trained.
 
 `projected`, the paper's: both networks are embedded alone by Eq. 1-10 and projected by the anchors (Eq. 11), as with
 all methods that train vectors (similarity/align.py).
@@ -31,7 +31,7 @@ def align(problem: Problem, config: Config, context: RunContext) -> Alignment:
 
 
 def align_shared_space(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:
-    """`shared.turns` turns; the scores are those of the last, and anchors are above them."""
+    """`shared.rounds` rounds; the scores are those of the last, and anchors are above them."""
     anchors, settings = problem.anchors, config.shared
     if len(anchors) == 0:
         raise KedgeError("mgcn has no anchors to place accounts by", remedy="give at least one known pair")
@@ -40,10 +40,10 @@ def align_shared_space(problem: Problem, config: Config, context: RunContext) ->
     for side, mask in enumerate(free):
         mask[anchors[:, side]] = False
     known = anchors
-    for turn in range(settings.turns):
+    for done in range(settings.rounds):
         sides = [locate(levels[side], known[:, side], settings) for side in (0, 1)]
         scores = scale_locally(sides[0], sides[1], free, config.baselines.keep, settings.neighbours)
-        context.progress.advance(turn + 1, settings.turns, f"turns; {len(known):,} pairs are coordinates")
+        context.progress.advance(done + 1, settings.rounds, f"rounds; {len(known):,} pairs are coordinates")
         best = mutual_best(scores)
         known = np.concatenate([anchors, best[~problem.is_rejected(best)]])
     seed = spawn_seeds(config.seed)[2]
