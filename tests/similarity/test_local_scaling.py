@@ -61,6 +61,8 @@ def test_pairs_that_are_each_others_best() -> None:
     scores = csr_array(np.array([[3.0, 1.0, 0.0], [4.0, 2.0, 0.0], [0.0, 0.0, -1.0], [0.0, 0.0, 0.0]]))
     assert mutual_best(scores).tolist() == [[1, 0], [2, 2]]
     assert mutual_best(csr_array((2, 3))).shape == (0, 2)
+    tied = csr_array(np.array([[0.0, 2.0, 2.0], [0.0, 2.0, 2.0]]))
+    assert mutual_best(tied).tolist() == [[0, 1]], "of equal ones the smallest number"
 
 
 def test_accounts_with_no_coordinate_in_common_are_no_candidates() -> None:

@@ -118,8 +118,7 @@ def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordi
     chosen = [operator for name, operator in both.items() if settings.levels in ("both", name)]
     absent, m = float(np.log(settings.contrast)), len(accounts)
     entries, tails, mirrored = [], [], []
-    weights = [*([1.0] * len(chosen)), settings.degree * np.abs(levels.standing)]
-    length = np.sqrt(sum(np.square(weight) for weight in weights))
+    length = np.sqrt(len(chosen) + np.square(settings.degree * levels.standing))
     for operator in chosen:
         X = _trim(_log_ratios(csc_array(operator[:, accounts]), settings.contrast), settings.entries)
         total = np.asarray(X.sum(axis=1)).ravel()

@@ -47,8 +47,8 @@ def align_shared_space(problem: Problem, config: Config, context: RunContext) ->
         best = mutual_best(scores)
         known = np.concatenate([anchors, best[~problem.is_rejected(best)]])
     seed = spawn_seeds(config.seed)[2]
-    vectors = VectorAlignment(*(compress(side, config.mgcn.dimensions, seed) for side in sides))
-    return replace(anchors_above(problem, scores), vectors=vectors)
+    left, right = (compress(side, config.mgcn.dimensions, seed) for side in sides)
+    return replace(anchors_above(problem, scores), vectors=VectorAlignment(left, right))
 
 
 def align_projected(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from kedge.embedding.coordinates import Coordinates
-from kedge.linalg import top_of_rows
+from kedge.linalg import row_index
 from kedge.types import BoolArray, FloatArray, IntArray, pair_keys
 
 
@@ -54,7 +54,7 @@ def scale_locally(
 def _mean_of_finite(cosines: FloatArray) -> FloatArray:
     """The mean of each row's finite entries; 0 where there are none."""
     known = np.isfinite(cosines)
-    return np.where(known, cosines, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+    return np.asarray(np.where(known, cosines, 0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
 
 
 def _parts(matrix: csr_array) -> tuple[IntArray, IntArray, FloatArray]:
@@ -74,8 +74,20 @@ def _nearest(indptr, indices, data, back_indptr, back_indices, back_data, tail, 
     reached = np.empty(m, np.int64)
     seen_by = np.full(m, -1, np.int64)
     for u in range(n):
-        count = 0
+        count, terms = 0, 0
         for i in range(indptr[u], indptr[u + 1]):
+            terms += back_indptr[indices[i] + 1] - back_indptr[indices[i]]
+        if terms > 4 * m:  # nearly all are met: to clear and look through all takes less than to mark each
+            total[:] = 0
+            for i in range(indptr[u], indptr[u + 1]):
+                x, column = data[i], indices[i]
+                for j in range(back_indptr[column], back_indptr[column + 1]):
+                    total[back_indices[j]] += x * back_data[j]
+            for v in range(m):
+                if total[v] > 0:  # entries are above 0
+                    reached[count] = v
+                    count += 1
+        for i in range(indptr[u], indptr[u + 1] if terms <= 4 * m else indptr[u]):
             x, column = data[i], indices[i]
             for j in range(back_indptr[column], back_indptr[column + 1]):
                 v = back_indices[j]
@@ -107,7 +119,21 @@ def mutual_best(scores: csr_array) -> IntArray:
 
     Accounts that tie have the same neighbourhood, so that each of them serves as well as a coordinate.
     """
-    first, second = (top_of_rows(matrix, 1)[0][:, 0] for matrix in (scores, csr_array(scores.T.tocsr())))
+    first, second = (_best_of_rows(matrix) for matrix in (scores, csr_array(scores.T.tocsr())))
     rows = np.flatnonzero(first >= 0)
     rows = rows[second[first[rows]] == rows]
     return np.column_stack([rows, first[rows]])
+
+
+def _best_of_rows(scores: csr_array) -> IntArray:
+    """The column of each row's largest entry, the smallest of equal ones; -1 where there is none."""
+    best = np.full(scores.shape[0], -1, np.int64)
+    filled = np.flatnonzero(np.diff(scores.indptr))
+    if len(filled) == 0:
+        return best
+    top = np.zeros(scores.shape[0], scores.dtype)
+    top[filled] = np.maximum.reduceat(scores.data, scores.indptr[filled])
+    rows = row_index(scores)
+    at_top = np.flatnonzero(scores.data == top[rows])[::-1]  # the last that is written is the smallest column
+    best[rows[at_top]] = scores.indices[at_top]
+    return best
