@@ -100,7 +100,8 @@ def _methods(rows: list[dict[str, Any]]) -> Iterator[str]:
     yield from _head("pair", *(f"`{name}`" for name in methods))
     for pair in PAIRS:
         means = [_mean([row for row in plain if (row["pair"], row["method"]) == (pair, name)]) for name in methods]
-        best = max((found["mrr"] for found in means if found), default=0.0)
+        reached = [found["mrr"] for found in means if found]
+        best = max(reached) if len(reached) > 1 else -1.0  # one alone is not the best of any
         yield _line(pair, *(_cell(found, best) for found in means))
 
 
