@@ -71,14 +71,17 @@ NETWORKS = {
 
 
 @pytest.mark.filterwarnings("ignore:degenerate hypergraph")
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "mgcn trained"])
 @pytest.mark.parametrize("form", NETWORKS)
 def test_methods_score_hostile_networks_with_numbers(name: str, form: str) -> None:
     pytest.importorskip("torch")
+    name, _, trained = name.partition(" ")
+    space = CONFIG.mgcn.model_copy(update={"space": "projected" if trained else "shared"})
+    config = CONFIG.model_copy(update={"mgcn": space})
     network = NETWORKS[form]
     anchors = np.column_stack([np.arange(min(3, network.n))] * 2)
     try:
-        alignment = METHODS[name].align(Problem(network, network, anchors), CONFIG)
+        alignment = METHODS[name].align(Problem(network, network, anchors), config)
     except KedgeError as error:  # after three steps no vectors are worth much
         assert "collapsed" in str(error)  # noqa: PT017
         return

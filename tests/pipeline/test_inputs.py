@@ -26,7 +26,14 @@ from kedge.store.layout import EMBEDDINGS
 from kedge.synth import anchor_table, edge_table, planted, split
 from kedge.types import Hypergraph, Network, Problem
 
-QUICK = {"mgcn.dimensions": 8, "baselines.dimensions": 8, "mgcn.steps": 25, "mgcn.held_out": 0, "decide.folds": 1}
+QUICK = {
+    "mgcn.dimensions": 8,
+    "baselines.dimensions": 8,
+    "mgcn.steps": 25,
+    "mgcn.held_out": 0,
+    "decide.folds": 1,
+    "mgcn.space": "projected",
+}
 WORDS = [word for name, value in QUICK.items() for word in ("--set", f"{name}={value}")]
 
 

@@ -29,7 +29,10 @@ FORMATS = (4, 5, 6, 7)
 CONFIRMED, REJECTED = ("a000020", "b000007"), ("a000056", "b000018")
 GIVEN = {
     "kedge": ["--set", "mgcn.dimensions=16", "--set", "candidates=5"],
-    "mgcn": ["--method", "mgcn", "--set", "mgcn.steps=80", "--set", "mgcn.dimensions=16", "--set", "candidates=5"],
+    "mgcn": [
+        *("--method", "mgcn", "--set", "mgcn.space=projected", "--set", "mgcn.steps=80"),
+        *("--set", "mgcn.dimensions=16", "--set", "candidates=5"),
+    ],
 }
 
 
@@ -58,6 +61,7 @@ def test_the_manifest_has_todays_stages_and_settings(run: Path, old: Path, metho
     assert manifest["stages"].keys() <= STAGES.keys()
     assert Config.model_validate(manifest["config"]).method == method
     chosen = Artefacts(run, manifest).load(SETTINGS)
+    assert chosen.mgcn.space == ("projected" if method == "mgcn" else "shared"), "as it was before the setting"
     assert chosen.pairing.score == ("similarity" if method == "mgcn" else chosen.pairing.score)
 
 

@@ -232,3 +232,33 @@ def gate(A: np.ndarray, X: np.ndarray, Y: np.ndarray, a: float, b: float) -> np.
         g = 1 / (1 + np.exp(-(a + b * (log - sum(logs) / len(logs)))))
         out[v] = (1 - g) * X[v] + g * Y[v]
     return out
+
+
+def shared_coordinates(
+    A: NDArray[Any], accounts: list[int], walk: tuple[float, int], own: float, contrast: float, degree: float
+) -> NDArray[Any]:
+    """The vectors [X_s, X_h, w z] of embedding/coordinates.py as dense unit rows; `walk` is (restart, hops)."""
+    n = len(A)
+    strength = A.sum(axis=1)
+    S = a_hat(A) - np.eye(n)
+    restart, hops = walk
+    H = np.zeros((n, n))
+    for centre in range(n):
+        place = np.eye(n)[centre]
+        for step in range(hops + 1):
+            H[:, centre] += restart * (1 - restart) ** step * place
+            place = np.array([sum(place[u] * A[u, v] / strength[u] for u in range(n) if A[u, v]) for v in range(n)])
+        H[:, centre] = np.minimum(H[:, centre] / H[centre, centre], 1)
+    levels = [own * np.eye(n) + (1 - own) * S, H / np.sqrt(np.maximum(strength, 1e-300))[:, None]]
+    columns = []
+    for level in levels:
+        X = np.zeros((n, len(accounts)))
+        for e, account in enumerate(accounts):
+            mean = sum(level[v, account] for v in range(n)) / n
+            for v in range(n):
+                X[v, e] = math.log(contrast + level[v, account] / mean)
+        columns.append(X / np.linalg.norm(X, axis=1)[:, None])
+    z = np.log1p((A > 0).sum(axis=1))
+    columns.append(degree * ((z - z.mean()) / z.std())[:, None])
+    whole = np.hstack(columns)
+    return whole / np.linalg.norm(whole, axis=1)[:, None]

@@ -20,5 +20,6 @@ from kedge.config.networks import (
     MgcnConfig,
     PartitionConfig,
     ReadConfig,
+    SharedConfig,
 )
 from kedge.config.resolve import differences, flatten, nest, resolve, stored_config, to_toml

@@ -8,7 +8,15 @@ from typing import Any, Final
 from pydantic import Field
 
 from kedge.config.matching import BaselineConfig, DecideConfig, EvidenceConfig, PairingConfig, ProfileConfig
-from kedge.config.networks import EngineConfig, HypergraphConfig, MgcnConfig, PartitionConfig, ReadConfig, Stage
+from kedge.config.networks import (
+    EngineConfig,
+    HypergraphConfig,
+    MgcnConfig,
+    PartitionConfig,
+    ReadConfig,
+    SharedConfig,
+    Stage,
+)
 
 
 class Config(Stage):
@@ -22,6 +30,7 @@ class Config(Stage):
     partition: PartitionConfig = Field(default_factory=PartitionConfig, description="how large networks are cut")
     read: ReadConfig = Field(default_factory=ReadConfig, description="how files are read")
     mgcn: MgcnConfig = Field(default_factory=MgcnConfig, description="how a network is embedded")
+    shared: SharedConfig = Field(default_factory=SharedConfig, description="how MGCN places two networks in one space")
     hypergraph: HypergraphConfig = Field(default_factory=HypergraphConfig, description="how hyperedges are drawn")
     evidence: EvidenceConfig = Field(
         default_factory=EvidenceConfig, description="how evidence is propagated between pairs"
@@ -49,6 +58,7 @@ PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
         "partition": {"merge": "paper", "shared_by": "paper", "reconcile": "paper", "boundary_steps": 0},
         "hypergraph": {"nearest": 32, "hops": 10, "sharpness": 1.0, "active": 0},
         "mgcn": {
+            "space": "projected",
             "dimensions": 200,
             "layers": 2,
             "fusion": "sum",
@@ -92,6 +102,8 @@ RENAMED: Final[Mapping[str, str | None]] = {
     "pairing.held_out": None,
     "partition.beside": "partition.learned_weight",
 }
+# What a method of an earlier version did, where it has stored no value.
+FORMER: Final[Mapping[str, Mapping[str, Any]]] = {"mgcn": {"mgcn.space": "projected"}}
 # Values that had other names, by the setting's present name.
 VALUES: Final[Mapping[str, Mapping[Any, Any]]] = {"pairing.score": {"nearness": "similarity"}}
 

@@ -129,6 +129,11 @@ class HypergraphConfig(Stage):
 class MgcnConfig(Stage):
     """How one network, or one part of it, is embedded (Eq. 1-10)."""
 
+    space: Literal["shared", "projected"] = Field(
+        default="shared",
+        description="method mgcn: both networks at once in coordinates of known pairs (shared; untrained), "
+        "or each trained alone and projected by the anchors (projected, the paper's)",
+    )
     dimensions: int = Field(default=128, ge=1, le=10_000, description="length of a vector (the paper's d)")
     layers: int = Field(default=2, ge=1, le=100, description="convolutions per level (the paper's K)")
     levels: Literal["both", "simple", "hypergraph", "none"] = Field(
@@ -230,6 +235,50 @@ class MgcnConfig(Stage):
     )
     refit: bool = Field(
         default=False, description="stop = edges: train again on all edges for the number of steps found"
+    )
+
+
+class SharedConfig(Stage):
+    """How MGCN places two networks at once in coordinates that known pairs give them."""
+
+    levels: Literal["both", "simple", "hypergraph"] = Field(
+        default="both", description="levels of convolution: over edges (simple), over the hypergraph, or both"
+    )
+    own: float = Field(
+        default=0.3, ge=0, lt=1, description="simple level: share of its own input that an account keeps"
+    )
+    members: int = Field(
+        default=1_024,
+        ge=1,
+        le=100_000,
+        description="hypergraph level: accounts per hyperedge; fewer where both networks' hyperedges would hold more "
+        "than 50 million each",
+    )
+    restart: float = Field(
+        default=0.4, gt=0, lt=1, description="probability that the random walk of a hyperedge returns to its centre"
+    )
+    hops: int = Field(default=5, ge=1, le=1_000, description="largest distance from the centre of a hyperedge")
+    contrast: float = Field(
+        default=0.3,
+        gt=0,
+        le=1,
+        description="epsilon of log(epsilon + x / mean): the smaller, the more an absent coordinate counts",
+    )
+    entries: int = Field(default=128, ge=1, le=100_000, description="largest coordinates kept per account and level")
+    degree: float = Field(
+        default=0.1, ge=0, le=100, description="weight of the logarithm of the degree as a further coordinate"
+    )
+    neighbours: int = Field(
+        default=10,
+        ge=0,
+        le=1_000,
+        description="nearest accounts whose mean cosine is taken off the score (CSLS); 0: plain cosines",
+    )
+    rounds: int = Field(
+        default=5,
+        ge=1,
+        le=1_000,
+        description="how often accounts are placed; after each round, pairs that are each other's best are known",
     )
 
 

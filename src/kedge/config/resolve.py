@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from kedge.config.config import PRESETS, RENAMED, Config, rename_settings
+from kedge.config.config import FORMER, PRESETS, RENAMED, Config, rename_settings
 from kedge.config.networks import Stage
 from kedge.context import user_file
 from kedge.errors import KedgeError, did_you_mean
@@ -137,8 +137,10 @@ def _refuse_unknown(path: str, known: list[str], origin: str) -> None:
 
 
 def stored_config(settings: Mapping[str, Any]) -> Config:
-    """The configuration that an earlier version stored; settings that it did not know have their defaults."""
-    return Config.model_validate(nest(rename_settings(flatten(settings))))
+    """The configuration that an earlier version stored; settings that it did not know have their defaults,
+    or what it did without them."""
+    flat = rename_settings(flatten(settings))
+    return Config.model_validate(nest({**FORMER.get(flat.get("method", ""), {}), **flat}))
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -72,7 +72,8 @@ class Method:
 
     def choose_settings(self, problem: Problem, config: Config, context: RunContext | None = None) -> Config:
         """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
-        if self.embeds and config.pairing.score == "auto":
+        ordered = not self.trains or self.trains_vectors(config)  # mgcn's shared space has one order
+        if self.embeds and config.pairing.score == "auto" and ordered:
             # Chosen once: scores of runs with fewer anchors are on the same scale.
             order = self.align(problem, config, context).ordered_by
             pairing = config.pairing.model_copy(update={"score": order or "auto"})

@@ -190,7 +190,7 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
     """Notes where the chosen settings train no vectors, and so make no use of the user's hyperedges or engine."""
     if method.trains_vectors(config):
         return
-    if method.trains and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
+    if method.refines and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
     usual = EngineConfig()
     given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]
