@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from kedge_problems import planted
+from scipy.sparse import csr_array
 
 from kedge.config import resolve
 from kedge.context.run_context import MemoryCache, RunContext
 from kedge.methods import METHODS
+from kedge.types import Hypergraph
 
 SHORT = "mgcn.steps=40 mgcn.held_out=0 mgcn.dimensions=8 baselines.dimensions=8 baselines.walks=1".split()
 SHORT += "baselines.steps=60 baselines.learning_rate=0.05".split()
@@ -53,6 +55,22 @@ def test_hyperedges_around_anchors_are_drawn_anew() -> None:
     for count in (40, 30):
         METHODS["hgnn"].align(replace(problem, anchors=problem.anchors[:count]), config, RunContext(cache))
     assert cache.count == 2
+
+
+@pytest.mark.parametrize("name", ["hgnn", "hypergcn"])
+def test_hyperedges_of_profiles_are_convolved_and_other_ones_are_drawn_anew(name: str) -> None:
+    problem, cache = planted(40), Counting()
+    config = resolve(assignments=[f"method={name}", "hypergraph.builders=neighbourhood+profiles", *SHORT])
+    found = []
+    for count in (7, 9):  # accounts by their number modulo this share a value
+        left, right = (
+            Hypergraph(csr_array(np.eye(count, dtype=np.float32)[np.arange(network.n) % count]))
+            for network in (problem.left, problem.right)
+        )
+        given = replace(problem, shared_values=(left, right))
+        found.append(METHODS[name].align(given, config, RunContext(cache)).left)
+    assert cache.count == 2
+    assert not np.allclose(found[0], found[1])
 
 
 def test_walks_are_shared_by_the_methods_that_walk() -> None:

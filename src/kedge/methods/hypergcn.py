@@ -50,14 +50,15 @@ def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignm
     def layers(source: Source, generator: torch.Generator) -> nn.Module:
         drawn = source.hypergraph
         if drawn is None:
-            drawn = build_hypergraph(source.network, config.hypergraph, source.seed, source.anchors)
+            settings, known = config.hypergraph, source.shared_values
+            drawn = build_hypergraph(source.network, settings, source.seed, source.anchors, known)
         return HyperGcn(csr_array(drawn.H.T.tocsr()), config.baselines.dimensions, generator)
 
     def convolve(source: Source) -> FloatArray:
         return train_on_edges("hypergcn", source, config, layers)
 
     anchors = [problem.anchors] if uses_anchors(config) else []
-    own = [part for given in problem.hypergraphs for part in hyperedges(given)]
+    own = [part for given in (*problem.hypergraphs, *problem.shared_values) for part in hyperedges(given)]
     return align_embedded("hypergcn", problem, config, context, convolve, *anchors, *own)
 
 
