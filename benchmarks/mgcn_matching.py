@@ -40,6 +40,7 @@ PAIRS = (
 )  # fmt: skip
 METHODS = (
     "mgcn", "gcn", "hgnn", "ione", "deepwalk", "deeplink", "pale", "pale-mlp", "mah", "dalaup", "autoencoder", "regal",
+    "node2vec", "line", "spectral", "mds", "graph-factorisation", "hypergcn", "dhgnn", "galign", "nextalign",
 )  # fmt: skip
 
 
