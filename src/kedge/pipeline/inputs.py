@@ -96,7 +96,8 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     hubs = (ingest.hub_warning(side, network) for side, network in (("left", problem.left), ("right", problem.right)))
     for note in (*filter(None, hubs), *(() if inputs.anchors is None else _anchor_notes(problem, method))):
         progress.note(note)
-    profiles, values = profiles_for(inputs.profiles, problem, config, progress, drawn=None in inputs.hypergraphs)
+    drawn = any(given is None for given in inputs.hypergraphs)
+    profiles, values = profiles_for(inputs.profiles, problem, config, progress, drawn=drawn)
     problem = canonical(replace(problem, hypergraphs=hypergraphs, profiles=profiles, shared_values=values))
     if problem.profiles is not None:
         note_fields(problem.profiles, problem.anchors, config, progress)
