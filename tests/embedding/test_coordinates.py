@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,3 +119,54 @@ def test_compressed_vectors_keep_the_cosines_roughly() -> None:
     X, Y = (compress(side, 4096, 3) for side in (left, right))
     X, Y = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (X, Y))
     assert np.abs(X @ Y.T - cosines(left, right)).max() < 0.1
+
+
+def test_values_of_profiles_are_coordinates_of_both_networks() -> None:
+    """Against loops: a third level, of values that both networks have, and few accounts; none is neutral."""
+    rng = np.random.default_rng(7)
+    V = [(rng.random((n, 6)) < 0.1).astype(np.float32) for n in (40, 30)]
+    V[0][:, 4], V[1][:, 5] = 0, 1  # a value of one network alone, and one that all have
+    V[0][0, 0] = V[1][3, 0] = 1
+    V[0][7] = 0  # no value at all
+    asked = Config.model_validate({"shared": {**SHARED, "degree": 0.2}, "hypergraph": {"largest": 12}})
+    given = replace(problem(), shared_values=(Hypergraph(V[0]), Hypergraph(V[1])))
+    left, right = place(asked, given)
+    kept = [e for e in range(6) if all(1 <= (own[:, e] > 0).sum() <= 12 for own in V)]
+    assert 4 not in kept
+    assert 5 not in kept
+    assert left.widths == (4, 4, len(kept))
+    shared = asked.shared
+    vectors = []
+    for side, network in enumerate(networks()):
+        walk = (shared.restart, shared.hops)
+        A = network.adjacency.toarray().astype(float)
+        structure = oracle.shared_coordinates(A, ANCHORS[:, side].tolist(), walk, shared.own, shared.contrast, 0.2)
+        rows = []
+        for v in range(network.n):
+            x = np.zeros(len(kept))
+            for k, e in enumerate(kept):
+                x[k] = np.log(shared.contrast + V[side][v, e] / V[side][:, e].mean())
+            level = x / np.linalg.norm(x) if V[side][v, kept].any() else np.zeros(len(kept))
+            # the oracle's two levels have length 1 each, so its whole had length (2 + (w z)²)^1/2
+            row = np.concatenate([structure[v] * np.sqrt(2 + structure_degree(structure[v])), level])
+            rows.append(row / np.linalg.norm(row))
+        vectors.append(np.array(rows))
+    np.testing.assert_allclose(cosines(left, right), vectors[0] @ vectors[1].T, atol=2e-5)
+    X, Y = (compress(side, 4096, 3) for side in (left, right))
+    X, Y = (Z / np.linalg.norm(Z, axis=1, keepdims=True) for Z in (X, Y))
+    assert np.abs(X @ Y.T - cosines(left, right)).max() < 0.1
+
+
+def structure_degree(row: FloatArray) -> float:
+    """(w z)² of a vector whose two levels had length 1 before the whole was divided by (2 + (w z)²)^1/2."""
+    last = row[-1] ** 2
+    return float(2 * last / (1 - last))
+
+
+def test_without_a_value_in_common_profiles_change_nothing() -> None:
+    none = replace(
+        problem(),
+        shared_values=(Hypergraph(np.eye(40, 2, dtype=np.float32)), Hypergraph(np.zeros((30, 2), np.float32))),
+    )
+    for plain, given in zip(place(config()), place(config(), none), strict=True):
+        assert (plain.entries != given.entries).nnz == 0

@@ -11,13 +11,15 @@ the logarithm of how much larger an entry is than the mean of its column, and a 
 
     σ(x_ve) = log(ε + x_ve / mean_v x_ve)
 
-An account's vector is [X_s, X_h, w z_v] with z_v = log(1 + d_v), centred and scaled by its standard deviation.
+An account's vector is [X_s, X_h, w z_v] with z_v = log(1 + d_v), centred and scaled by its standard deviation. Where
+`hypergraph.builders` has profiles, the values that accounts of both networks have are coordinates too: a third level
+with the same activation, by which rare values count for more. An account without any has none of its coordinates.
 Nothing is trained: the paper's W and F are I. Only the entries above log ε are stored, and a row keeps its largest.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numba
@@ -38,12 +40,14 @@ _LEAST: Final = 1e-12
 class Levels:
     """The operators of one network, [n, n] each, the column of an account being what it gives to others.
 
-    `simple` is C, `hypergraph` is D^-1/2 H; `standing` [n] is z.
+    `simple` is C, `hypergraph` is D^-1/2 H; `standing` [n] is z; `values` [n, values of profiles], 1 where an account
+    has the value.
     """
 
     simple: csc_array
     hypergraph: csc_array
     standing: FloatArray
+    values: csc_array | None = None
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,14 @@ class Coordinates:
     left (`tail`) and the right vector (`mirrored`) have:
 
         cos(u, v) = entries_u · entries_v + tail_u · mirrored_v
+
+    `widths`: the columns of each level.
     """
 
     entries: csr_array
     tail: FloatArray
     mirrored: FloatArray
+    widths: tuple[int, ...] = ()
 
     @property
     def placed(self) -> IntArray:
@@ -81,7 +88,21 @@ def prepare_levels(problem: Problem, config: Config, cache: Cache) -> tuple[Leve
         return levels_of(weighed, H, config.shared.own)
 
     left, right = map(prepare, (problem.left, problem.right), problem.hypergraphs)
-    return left, right
+    values = common_values(problem, config.hypergraph.largest)
+    return replace(left, values=values[0]), replace(right, values=values[1])
+
+
+def common_values(problem: Problem, largest: int) -> tuple[csc_array | None, csc_array | None]:
+    """Accounts × the values that 1 to `largest` accounts of either network have; None without any."""
+    left, right = problem.shared_values
+    if left is None or right is None:
+        return None, None
+    sizes = [np.bincount(own.H.indices, minlength=own.H.shape[1]) for own in (left, right)]
+    kept = np.flatnonzero((np.minimum(*sizes) >= 1) & (np.maximum(*sizes) <= largest))
+    if len(kept) == 0:
+        return None, None
+    V = [csc_array(csc_array(own.H)[:, kept]).astype(np.float32) for own in (left, right)]
+    return V[0], V[1]
 
 
 def _walk_settings(config: Config, n: int) -> HypergraphConfig:
@@ -115,31 +136,37 @@ def levels_of(network: Network, H: csr_array, own: float) -> Levels:
 def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordinates:
     """The vectors of one network, `accounts` [m] being its side of the known pairs."""
     both = {"simple": levels.simple, "hypergraph": levels.hypergraph}
-    chosen = [operator for name, operator in both.items() if settings.levels in ("both", name)]
-    absent, m = float(np.log(settings.contrast)), len(accounts)
+    chosen = [csc_array(operator[:, accounts]) for name, operator in both.items() if settings.levels in ("both", name)]
+    present = [np.ones(len(levels.standing), bool) for _ in chosen]
+    if levels.values is not None:
+        chosen.append(levels.values)
+        present.append(np.bincount(levels.values.indices, minlength=len(levels.standing)) > 0)
+    absent = float(np.log(settings.contrast))
     entries, tails, mirrored = [], [], []
-    length = np.sqrt(len(chosen) + np.square(settings.degree * levels.standing))
-    for operator in chosen:
-        X = _trim(_log_ratios(csc_array(operator[:, accounts]), settings.contrast), settings.entries)
+    length = np.sqrt(np.sum(present, axis=0) + np.square(settings.degree * levels.standing))
+    for columns, has in zip(chosen, present, strict=True):
+        m = columns.shape[1]
+        X = _trim(_log_ratios(columns, settings.contrast), settings.entries)
         total = np.asarray(X.sum(axis=1)).ravel()
         square = np.asarray(X.multiply(X).sum(axis=1)).ravel() + 2 * absent * total + absent**2 * m
-        scale = 1 / (np.sqrt(np.maximum(square, _LEAST)) * length)
+        scale = has / (np.sqrt(np.maximum(square, _LEAST)) * length)
         entries.append(csr_array(diags_array(scale.astype(np.float32)) @ X))
         # (x + a 1) · (y + b 1) = x · y + Σx b + a (Σy + m b)
         x_total, a = scale * total, scale * absent
         tails += [x_total, a]
         mirrored += [a, x_total + m * a]
     of_degree = settings.degree * levels.standing / length
-    tail, other = (np.column_stack([*columns, of_degree]).astype(np.float32) for columns in (tails, mirrored))
-    return Coordinates(csr_array(hstack(entries, format="csr")), tail, other)
+    tail, other = (np.column_stack([*given, of_degree]).astype(np.float32) for given in (tails, mirrored))
+    widths = tuple(columns.shape[1] for columns in chosen)
+    return Coordinates(csr_array(hstack(entries, format="csr")), tail, other, widths)
 
 
 def compress(placed: Coordinates, dimensions: int, seed: int) -> FloatArray:
     """The vectors [n, dimensions] by a random projection that both networks share: cosines up to 1 / √dimensions."""
     rng = np.random.default_rng(seed)
-    columns, levels = placed.entries.shape[1], (placed.tail.shape[1] - 1) // 2
-    drawn = rng.standard_normal((columns, dimensions), np.float32)
-    absent = drawn.reshape(levels, -1, dimensions).sum(axis=1)
+    levels = len(placed.widths)
+    drawn = rng.standard_normal((sum(placed.widths), dimensions), np.float32)
+    absent = [part.sum(axis=0) for part in np.split(drawn, np.cumsum(placed.widths)[:-1])]
     further = np.vstack([absent, rng.standard_normal((1, dimensions), np.float32)])
     X = placed.entries @ drawn + placed.tail[:, [*range(1, 2 * levels, 2), -1]] @ further
     X[np.diff(placed.entries.indptr) == 0] = 0.0
