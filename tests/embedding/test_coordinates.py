@@ -128,7 +128,7 @@ def test_values_of_profiles_are_coordinates_of_both_networks() -> None:
     V[0][:, 4], V[1][:, 5] = 0, 1  # a value of one network alone, and one that all have
     V[0][0, 0] = V[1][3, 0] = 1
     V[0][7] = 0  # no value at all
-    asked = Config.model_validate({"shared": {**SHARED, "degree": 0.2}, "hypergraph": {"largest": 12}})
+    asked = Config.model_validate({"shared": {**SHARED, "degree": 0.2, "profiles": 0.3}, "hypergraph": {"largest": 12}})
     given = replace(problem(), shared_values=(Hypergraph(V[0]), Hypergraph(V[1])))
     left, right = place(asked, given)
     kept = [e for e in range(6) if all(1 <= (own[:, e] > 0).sum() <= 12 for own in V)]
@@ -146,7 +146,7 @@ def test_values_of_profiles_are_coordinates_of_both_networks() -> None:
             x = np.zeros(len(kept))
             for k, e in enumerate(kept):
                 x[k] = np.log(shared.contrast + V[side][v, e] / V[side][:, e].mean())
-            level = x / np.linalg.norm(x) if V[side][v, kept].any() else np.zeros(len(kept))
+            level = 0.3 * x / np.linalg.norm(x) if V[side][v, kept].any() else np.zeros(len(kept))
             # the oracle's two levels have length 1 each, so its whole had length (2 + (w z)²)^1/2
             row = np.concatenate([structure[v] * np.sqrt(2 + structure_degree(structure[v])), level])
             rows.append(row / np.linalg.norm(row))

@@ -28,7 +28,7 @@ from kedge.store import DiskCache
 from kedge.types import Network
 
 SMALL = [
-    *"mgcn.dimensions=8 mgcn.steps=60 mgcn.learning_rate=0.05".split(),
+    *"mgcn.space=projected mgcn.dimensions=8 mgcn.steps=60 mgcn.learning_rate=0.05".split(),
     *"partition.n_max=150 partition.n_min=30 partition.shared=20".split(),
     *"mgcn.drop_edges=0 partition.sketch_length=1".split(),  # so few steps need all edges, and to move far
 ]

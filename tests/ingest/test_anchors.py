@@ -96,7 +96,7 @@ def test_test_pairs_that_are_anchors_are_left_out_of_the_evaluation() -> None:
 def test_a_test_pair_cannot_be_reached_from_a_problem() -> None:
     split = Split(Problem(LEFT, RIGHT, np.array([[0, 0]])), np.array([[1, 1]]))
     fields = {f.name for f in dataclasses.fields(Problem)}
-    assert fields == {"left", "right", "anchors", "rejected", "hypergraphs", "sides", "profiles"}
+    assert fields == {"left", "right", "anchors", "rejected", "hypergraphs", "sides", "profiles", "shared_values"}
     assert not any(getattr(split.problem, name) is split.test for name in fields)
 
 

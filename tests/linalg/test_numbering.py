@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -133,3 +135,29 @@ def test_networks_without_accounts_or_edges_have_an_order() -> None:
     empty = Network.from_edges([], 0)
     lonely = Network.from_edges([], 3)
     assert canonical(Problem(empty, lonely, np.empty((0, 2), np.int64))).right.n == 3
+
+
+def test_a_value_of_profiles_stays_one_column_in_both_networks() -> None:
+    problem, _ = planted(n=30, anchors=5, seed=2)
+    rng = np.random.default_rng(0)
+    value = [[f"v{i}" for i in rng.integers(6, size=30)] for _ in range(2)]
+
+    def posed(columns: list[str]) -> Problem:
+        H = [np.array([[float(has == name) for name in columns] for has in own]) for own in value]
+        return replace(problem, shared_values=(Hypergraph(H[0]), Hypergraph(H[1])))
+
+    names = [f"v{i}" for i in range(6)]
+    first, again = canonical(posed(names)), canonical(posed(names[::-1]))
+    for one in (first, again):
+        V = [own.H.toarray() for own in one.shared_values if own is not None]
+        of = [
+            dict(zip(net.ids.to_pylist(), rows, strict=True))
+            for net, rows in zip((one.left, one.right), V, strict=True)
+        ]
+        for left, own in zip(problem.left.ids.to_pylist(), value[0], strict=True):
+            for right, other in zip(problem.right.ids.to_pylist(), value[1], strict=True):
+                assert of[0][left] @ of[1][right] == (own == other)
+    for mine, other in zip(first.shared_values, again.shared_values, strict=True):
+        assert mine is not None
+        assert other is not None
+        assert (mine.H != other.H).nnz == 0, "the order of the values given has no effect"

@@ -13,7 +13,7 @@ from kedge.errors import KedgeError
 from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.methods import METHODS, mgcn
 from kedge.synth import planted
-from kedge.types import Problem
+from kedge.types import Hypergraph, Problem
 
 SHARED = Config(method="mgcn")
 
@@ -105,3 +105,20 @@ def test_a_second_run_with_other_anchors_draws_no_hyperedges() -> None:
     first = METHODS["mgcn"].align(given, SHARED, context)
     again = METHODS["mgcn"].align(given, SHARED, context)
     np.testing.assert_array_equal(first.score(test), again.score(test))
+
+
+def test_values_that_both_networks_have_place_accounts_too() -> None:
+    given, test = problem(anchors=4)
+    rng = np.random.default_rng(5)
+    partner = np.full(200, -1)
+    partner[np.concatenate([given.anchors, test])[:, 0]] = np.concatenate([given.anchors, test])[:, 1]
+    V = [np.zeros((200, 40), np.float32) for _ in range(2)]
+    for u in range(200):  # one of 40 values; a fifth of the partners have another
+        value = rng.integers(40)
+        V[0][u, value] = 1
+        if partner[u] >= 0:
+            V[1][partner[u], value if rng.random() < 0.8 else rng.integers(40)] = 1
+    with_values = replace(given, shared_values=(Hypergraph(V[0]), Hypergraph(V[1])))
+    plain, drawn = (found(one, test) for one in (given, with_values))
+    assert drawn > plain + 0.2
+    assert found(with_values, test, "shared.profiles=0") == pytest.approx(plain, abs=0.05)

@@ -31,7 +31,8 @@ def tensor(array: Any) -> Any:
 
 
 def hypergraphs(network: Network) -> Any:
-    built = {name: BUILDERS[name].build(network, CONFIG, 0, np.array([1, 4, 6])) for name in BUILDERS}
+    values = random_hypergraph(network.n, 6, 0.3, 4)
+    built = {name: BUILDERS[name].build(network, CONFIG, 0, np.array([1, 4, 6]), values) for name in BUILDERS}
     built["union"] = unite([built["anchor"], built["centrality"]])
     built["given"] = random_hypergraph(network.n, 5, 0.4, 3)
     return built

@@ -255,7 +255,8 @@ QUICK = ("--set", "mgcn.steps=20", "--set", "mgcn.dimensions=16", "--set", "pair
 
 def test_mgcn_draws_hyperedges_from_profiles_and_purge_removes_an_account_from_them(pair: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
-    said = kedge(*match_words(pair, out, *QUICK, *DRAWN, *_profiles(pair))).stderr
+    projected = ("--set", "mgcn.space=projected")
+    said = kedge(*match_words(pair, out, *QUICK, *DRAWN, *projected, *_profiles(pair))).stderr
     assert "does not read profiles" not in said
     assert not list((out / "networks").glob("*profiles*"))  # which accounts share a value, and no value
     problem = load_problem(open_artefacts(out))

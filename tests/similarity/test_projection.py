@@ -12,7 +12,7 @@ from graphs import communities
 from kedge.config import resolve
 from kedge.errors import KedgeError
 from kedge.evaluation.metrics import ranking
-from kedge.methods.mgcn import align
+from kedge.methods.mgcn import align_projected
 from kedge.similarity.align import (
     RIDGES,
     choose_ridge,
@@ -67,10 +67,10 @@ def test_mgcn_aligns_two_copies_far_above_chance() -> None:
     pairs = np.stack([np.arange(150), order], axis=1)
     problem = Problem(left, right, pairs[:75])
     settings = ["mgcn.dimensions=32", "mgcn.steps=120", "hypergraph.nearest=8"]
-    found = align(problem, resolve(assignments=settings), 0)
+    found = align_projected(problem, resolve(assignments=settings), 0)
     assert ranking(found, pairs[75:])["hits10"] > 0.3  # chance: 10 / 151
     assert not found.right[150].any()
-    again = align(problem, resolve(assignments=settings), 0)
+    again = align_projected(problem, resolve(assignments=settings), 0)
     assert np.array_equal(found.right, again.right)
 
 
@@ -78,4 +78,6 @@ def test_a_collapsed_fit_is_refused() -> None:
     network = communities(60, 2, 0.4, 0.02, 0)
     problem = Problem(network, network, np.stack([np.arange(20)] * 2, axis=1))
     with pytest.raises(KedgeError, match="collapsed"):
-        align(problem, resolve(assignments=["mgcn.learning_rate=0.000001", "mgcn.steps=2", "mgcn.unit=false"]), 0)
+        align_projected(
+            problem, resolve(assignments=["mgcn.learning_rate=0.000001", "mgcn.steps=2", "mgcn.unit=false"]), 0
+        )

@@ -268,6 +268,12 @@ class SharedConfig(Stage):
     degree: float = Field(
         default=0.1, ge=0, le=100, description="weight of the logarithm of the degree as a further coordinate"
     )
+    profiles: float = Field(
+        default=1.0,
+        ge=0,
+        le=100,
+        description="weight of the values of profiles as further coordinates, where hypergraph.builders has profiles",
+    )
     neighbours: int = Field(
         default=10,
         ge=0,

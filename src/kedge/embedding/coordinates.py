@@ -137,19 +137,20 @@ def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordi
     """The vectors of one network, `accounts` [m] being its side of the known pairs."""
     both = {"simple": levels.simple, "hypergraph": levels.hypergraph}
     chosen = [csc_array(operator[:, accounts]) for name, operator in both.items() if settings.levels in ("both", name)]
-    present = [np.ones(len(levels.standing), bool) for _ in chosen]
+    weights = [np.ones(len(levels.standing)) for _ in chosen]
     if levels.values is not None:
+        has = np.bincount(levels.values.indices, minlength=len(levels.standing)) > 0
         chosen.append(levels.values)
-        present.append(np.bincount(levels.values.indices, minlength=len(levels.standing)) > 0)
+        weights.append(settings.profiles * has)
     absent = float(np.log(settings.contrast))
     entries, tails, mirrored = [], [], []
-    length = np.sqrt(np.sum(present, axis=0) + np.square(settings.degree * levels.standing))
-    for columns, has in zip(chosen, present, strict=True):
+    length = np.sqrt(np.square(weights).sum(axis=0) + np.square(settings.degree * levels.standing))
+    for columns, weight in zip(chosen, weights, strict=True):
         m = columns.shape[1]
         X = _trim(_log_ratios(columns, settings.contrast), settings.entries)
         total = np.asarray(X.sum(axis=1)).ravel()
         square = np.asarray(X.multiply(X).sum(axis=1)).ravel() + 2 * absent * total + absent**2 * m
-        scale = has / (np.sqrt(np.maximum(square, _LEAST)) * length)
+        scale = weight / (np.sqrt(np.maximum(square, _LEAST)) * length)
         entries.append(csr_array(diags_array(scale.astype(np.float32)) @ X))
         # (x + a 1) · (y + b 1) = x · y + Σx b + a (Σy + m b)
         x_total, a = scale * total, scale * absent

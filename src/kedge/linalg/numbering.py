@@ -36,16 +36,13 @@ def canonical(problem: Problem) -> Problem:
     orders = [_in_order(*given) for given in zip(colours, networks, salts, strict=True)]
     numbered = renumber(problem, orders[0], orders[1])
     in_order = [own[order] for own, order in zip(colours, orders, strict=True)]
-    own, values = (
-        [None if one is None else sort_hyperedges(one) for one in both]
-        for both in (numbered.hypergraphs, numbered.shared_values)
-    )
+    own = [None if one is None else sort_hyperedges(one) for one in numbered.hypergraphs]
     return replace(
         numbered,
         anchors=_sorted_pairs(numbered.anchors, in_order),
         rejected=_sorted_pairs(numbered.rejected, in_order),
         hypergraphs=(own[0], own[1]),
-        shared_values=(values[0], values[1]),
+        shared_values=_sort_values(*numbered.shared_values),
     )
 
 
@@ -154,14 +151,34 @@ def _sorted_pairs(pairs: IntArray, colours: Sequence[Colours]) -> IntArray:
 
 def sort_hyperedges(hypergraph: Hypergraph) -> Hypergraph:
     """The hyperedges in an order that depends on their members and memberships."""
+    return _with_order(hypergraph, np.argsort(_hyperedge_colours(hypergraph), kind="stable"))
+
+
+def _sort_values(left: Hypergraph | None, right: Hypergraph | None) -> tuple[Hypergraph | None, Hypergraph | None]:
+    """The values of profiles in one order for both networks: a column is the same value in both."""
+    given = [one for one in (left, right) if one is not None]
+    if not given:
+        return None, None
+    colours = _hyperedge_colours(given[0])
+    for one in given[1:]:
+        colours = colours + _hyperedge_colours(one)
+    order = np.argsort(colours, kind="stable")
+    return None if left is None else _with_order(left, order), None if right is None else _with_order(right, order)
+
+
+def _hyperedge_colours(hypergraph: Hypergraph) -> Colours:
+    """A number of each hyperedge that depends on its members and memberships."""
     H = csr_array(hypergraph.H)
     rows = np.repeat(np.arange(H.shape[0], dtype=np.uint64), np.diff(H.indptr))
     marks = _mix(_mix(rows) + H.data.astype(np.float64).view(np.uint64) * _NEIGHBOUR)
     colours = np.zeros(H.shape[1], np.uint64)
     np.add.at(colours, H.indices, marks)
-    order = np.argsort(colours, kind="stable")
+    return colours
+
+
+def _with_order(hypergraph: Hypergraph, order: IntArray) -> Hypergraph:
     centres = None if hypergraph.centres is None else hypergraph.centres[order]
-    return Hypergraph(csr_array(H[:, order]), centres)
+    return Hypergraph(csr_array(csr_array(hypergraph.H)[:, order]), centres)
 
 
 def nearby_order(network: Network) -> IntArray:
