@@ -157,7 +157,7 @@ def test_a_value_of_profiles_stays_one_column_in_both_networks() -> None:
         for left, own in zip(problem.left.ids.to_pylist(), value[0], strict=True):
             for right, other in zip(problem.right.ids.to_pylist(), value[1], strict=True):
                 assert of[0][left] @ of[1][right] == (own == other)
-    for mine, other in zip(first.shared_values, again.shared_values, strict=True):
+    for mine, same in zip(first.shared_values, again.shared_values, strict=True):
         assert mine is not None
-        assert other is not None
-        assert (mine.H != other.H).nnz == 0, "the order of the values given has no effect"
+        assert same is not None
+        assert (mine.H != same.H).nnz == 0, "the order of the values given has no effect"

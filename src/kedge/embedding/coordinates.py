@@ -137,7 +137,7 @@ def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordi
     """The vectors of one network, `accounts` [m] being its side of the known pairs."""
     both = {"simple": levels.simple, "hypergraph": levels.hypergraph}
     chosen = [csc_array(operator[:, accounts]) for name, operator in both.items() if settings.levels in ("both", name)]
-    weights = [np.ones(len(levels.standing)) for _ in chosen]
+    weights: list[FloatArray] = [np.ones(len(levels.standing)) for _ in chosen]
     if levels.values is not None:
         has = np.bincount(levels.values.indices, minlength=len(levels.standing)) > 0
         chosen.append(levels.values)
