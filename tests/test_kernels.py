@@ -18,6 +18,7 @@ import kedge
 from kedge.config import Config, HypergraphConfig
 from kedge.errors import KedgeError
 from kedge.evidence.kernels import BestLists, join
+from kedge.hypergraph.clique import clique_numbers
 from kedge.hypergraph.neighbourhood import Graph, Walk, surround, walk_nearest
 from kedge.linalg.assign import assign
 from kedge.methods import METHODS
@@ -88,6 +89,30 @@ def test_methods_score_hostile_networks_with_numbers(name: str, form: str) -> No
     scores = alignment.score(np.argwhere(np.ones((network.n, network.n))))
     assert not np.isnan(scores).any()
     assert not np.isposinf(scores).any()
+
+
+@pytest.mark.parametrize("branches", [1, 20_000])
+@pytest.mark.parametrize("form", NETWORKS)
+def test_clique_numbers_of_hostile_networks(form: str, branches: int) -> None:
+    """With a budget of one branch they are lower bounds, and an account without edges is a clique of its own."""
+    network = NETWORKS[form]
+    numbers, proved = clique_numbers(network, branches)
+    expected = clique_numbers(network)[0]
+    assert (numbers <= expected).all()
+    np.testing.assert_array_equal(numbers[proved], expected[proved])
+    assert (expected[network.degrees == 0] == 1).all()
+    assert expected.max() <= network.degrees.max(initial=0) + 1
+
+
+def test_clique_numbers_of_a_dense_network_take_every_branch() -> None:
+    rng = np.random.default_rng(0)
+    edges = np.argwhere(np.triu(rng.random((70, 70)) < 0.7, 1))
+    network = Network.from_edges(edges, 70)
+    numbers, proved = clique_numbers(network)
+    A = network.adjacency.toarray() > 0
+    assert proved.all()
+    for v in range(0, 70, 10):  # no clique of v can be larger than one of its neighbours
+        assert numbers[v] <= numbers[A[v]].max()
 
 
 FLOAT32 = np.finfo(np.float32)
