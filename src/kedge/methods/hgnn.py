@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.embedding.part import hyperedges
-from kedge.embedding.plan import Source, uses_anchors
-from kedge.hypergraph import build_hypergraph
+from kedge.embedding.plan import Source
 from kedge.linalg import VectorAlignment
-from kedge.methods.shared.embedded import align_embedded, edge_vectors
-from kedge.types import FloatArray, Problem
+from kedge.methods.shared.embedded import align_on_hyperedges, edge_vectors
+from kedge.types import FloatArray, Hypergraph, Problem
 
 _CHANGES = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release": 0}
 
@@ -27,11 +25,7 @@ _CHANGES = {"levels": "hypergraph", "theta": "edge", "gate": "fixed", "release":
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
     """Both networks convolved by themselves, the right one projected into the left one's space (Eq. 11)."""
 
-    def convolve(source: Source) -> FloatArray:
-        drawn = source.hypergraph
-        if drawn is None:
-            settings, known = config.hypergraph, source.shared_values
-            drawn = build_hypergraph(source.network, settings, source.seed, source.anchors, known)
+    def convolve(source: Source, drawn: Hypergraph) -> FloatArray:
         if config.baselines.convolution == "linear":
             return edge_vectors("hgnn", source, drawn, config, _CHANGES)
         from kedge.methods.shared.convolved import convolved_vectors
@@ -40,6 +34,4 @@ def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignm
         G = factor_theta(drawn, "edge")
         return convolved_vectors("hgnn", source, lambda X: convolve_hypergraph(G, X, None, "none"), config)
 
-    anchors = [problem.anchors] if uses_anchors(config) else []
-    own = [part for given in (*problem.hypergraphs, *problem.shared_values) for part in hyperedges(given)]
-    return align_embedded("hgnn", problem, config, context, convolve, *anchors, *own)
+    return align_on_hyperedges("hgnn", problem, config, context, convolve)

@@ -29,15 +29,13 @@ from torch import Tensor, nn
 
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.embedding.part import hyperedges
-from kedge.embedding.plan import Source, uses_anchors
-from kedge.hypergraph import build_hypergraph
+from kedge.embedding.plan import Source
 from kedge.linalg import VectorAlignment, normalise
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.methods.shared.edge_training import draw_first, draw_glorot, train_on_edges
-from kedge.methods.shared.embedded import align_embedded
+from kedge.methods.shared.embedded import align_on_hyperedges
 from kedge.mgcn.row_ops import drop
-from kedge.types import FloatArray, Problem
+from kedge.types import FloatArray, Hypergraph, Problem
 
 _RENEWED = 10  # steps between two approximations; unmeasured
 _EXACT = 64  # accounts of a hyperedge up to which all pairs are compared; unmeasured
@@ -47,19 +45,15 @@ _DROPPED = 0.5  # the authors'
 def align(problem: Problem, config: Config, context: RunContext) -> VectorAlignment:
     """Both networks convolved by themselves, the right one projected into the left one's space (Eq. 11)."""
 
-    def layers(source: Source, generator: torch.Generator) -> nn.Module:
-        drawn = source.hypergraph
-        if drawn is None:
-            settings, known = config.hypergraph, source.shared_values
-            drawn = build_hypergraph(source.network, settings, source.seed, source.anchors, known)
-        return HyperGcn(csr_array(drawn.H.T.tocsr()), config.baselines.dimensions, generator)
+    def convolve(source: Source, drawn: Hypergraph) -> FloatArray:
+        members = csr_array(drawn.H.T.tocsr())
 
-    def convolve(source: Source) -> FloatArray:
+        def layers(_: Source, generator: torch.Generator) -> nn.Module:
+            return HyperGcn(members, config.baselines.dimensions, generator)
+
         return train_on_edges("hypergcn", source, config, layers)
 
-    anchors = [problem.anchors] if uses_anchors(config) else []
-    own = [part for given in (*problem.hypergraphs, *problem.shared_values) for part in hyperedges(given)]
-    return align_embedded("hypergcn", problem, config, context, convolve, *anchors, *own)
+    return align_on_hyperedges("hypergcn", problem, config, context, convolve)
 
 
 class HyperGcn(nn.Module):

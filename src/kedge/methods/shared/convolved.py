@@ -4,27 +4,21 @@
 
 P is a method's own operator. Accounts have no features, so the input is the identity (one-hot), as in Kipf and
 Welling's featureless networks, and W_0 is [n, d]; W_1 is [d, d]. The last layer has no activation, as theirs has none
-before its softmax. There are no labels: the objective is Eq. 10, edges and noise weighed alike.
+before its softmax. There are no labels: the objective is Eq. 10 (edge_training.py).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from kedge.config import Config
-from kedge.context import reuse_freed_memory
 from kedge.embedding.plan import Source
-from kedge.mgcn.adam import Adam
-from kedge.mgcn.objective import Edges, Sample, noise_distribution, pooled_loss, trivial_loss
-from kedge.types import FloatArray, KedgeError
-
-_SHORTEST = 1e-4  # vectors of which no entry is larger are all 0 but for rounding, as in kedge.mgcn.train
+from kedge.methods.shared.edge_training import draw_first, train_on_edges
+from kedge.types import FloatArray
 
 Operator: TypeAlias = Callable[[Tensor], Tensor]  # P X of X [n, d]
 
@@ -34,29 +28,22 @@ def two_convolutions(P: Operator, W_0: Tensor, W_1: Tensor) -> Tensor:
     return P(torch.relu(P(W_0)) @ W_1)
 
 
+class _Convolved(nn.Module):
+    """Z of the two learned weights."""
+
+    def __init__(self, P: Operator, n: int, d: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self.P, self.first, self.second = P, draw_first(n, d, generator), draw_first(d, d, generator)
+
+    def forward(self) -> Tensor:
+        """Z [n, d]."""
+        return two_convolutions(self.P, self.first, self.second)
+
+
 def convolved_vectors(method: str, source: Source, P: Operator, config: Config) -> FloatArray:
     """Z of one network after `baselines.steps` of Adam, float32 [n, d]; an account without edges has 0."""
-    reuse_freed_memory()
-    network, settings, d = source.network, config.baselines, config.baselines.dimensions
-    if network.edges == 0:
-        return np.zeros((network.n, d), np.float32)
-    generator = torch.Generator().manual_seed(source.seed)
-    weights = [
-        (torch.randn(shape, generator=generator) / math.sqrt(d)).requires_grad_() for shape in ((network.n, d), (d, d))
-    ]
-    edges, noise, no_bias = Edges.of(network), noise_distribution(network), torch.tensor(0.0)
-    optimiser = Adam(weights, settings.learning_rate)
-    for _ in range(settings.steps):
-        pool = torch.multinomial(noise, config.mgcn.pool, replacement=True, generator=generator)
-        loss = pooled_loss(two_convolutions(P, *weights), no_bias, edges, Sample(pool))
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-    with torch.no_grad():
-        vectors: FloatArray = two_convolutions(P, *weights).numpy()
-    vectors[network.degrees == 0] = 0
-    if not np.abs(vectors).max() > _SHORTEST:
-        raise KedgeError(
-            f"{method}'s embedding of {source.name} collapsed (loss {loss.item():.3f}, trivial {trivial_loss():.3f})",
-            remedy="lower baselines.learning_rate, or set baselines.convolution=linear",
-        )
-    return vectors
+
+    def layers(given: Source, generator: torch.Generator) -> nn.Module:
+        return _Convolved(P, given.network.n, config.baselines.dimensions, generator)
+
+    return train_on_edges(method, source, config, layers, unit=False)

@@ -31,11 +31,12 @@ def draw_first(n: int, d: int, generator: torch.Generator) -> nn.Parameter:
     return nn.Parameter(torch.randn(n, d, generator=generator) / math.sqrt(d))
 
 
-def train_on_edges(method: str, source: Source, config: Config, layers: Layers) -> FloatArray:
+def train_on_edges(method: str, source: Source, config: Config, layers: Layers, *, unit: bool = True) -> FloatArray:
     """Vectors [n, d] of a module `layers(source, generator)`, whose call gives X; 0 for an account without edges.
 
-    As in MGCN's default, rows of X are unit vectors times one learned length, the logit has a learned bias, and edges
-    and a pool of noise accounts weigh alike. `baselines.steps` steps of Adam; a collapsed fit is refused.
+    unit: as in MGCN's default, rows of X are unit vectors times one learned length, the logit has a learned bias, and
+    steps are clipped. Otherwise X is as the layers give it. Edges and a pool of noise accounts weigh alike.
+    `baselines.steps` steps of Adam; a collapsed fit is refused.
     """
     network, settings = source.network, config.mgcn
     if network.edges == 0:
@@ -44,22 +45,29 @@ def train_on_edges(method: str, source: Source, config: Config, layers: Layers) 
     generator = torch.Generator().manual_seed(source.seed)
     model = layers(source, generator)
     log_length = nn.Parameter(torch.tensor(math.log(settings.length)))
-    bias = nn.Parameter(torch.tensor(0.0))
+    bias = nn.Parameter(torch.tensor(0.0), requires_grad=unit)
+    weight = noise_weight(settings) if unit else 1.0
     edges, noise = Edges.of(network), noise_distribution(network)
-    optimiser = Adam([*model.parameters(), log_length, bias], config.baselines.learning_rate)
+    learned = [*model.parameters(), *((log_length, bias) if unit else ())]
+    optimiser = Adam(learned, config.baselines.learning_rate)
+
+    def place() -> Tensor:
+        X: Tensor = model()
+        return unit_rows(X, log_length) if unit else X
+
     losses = []
     for _ in range(config.baselines.steps):
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=generator)
-        X: Tensor = unit_rows(model(), log_length)
-        loss = pooled_loss(X, bias, edges, Sample(pool, noise_weight(settings)))
+        loss = pooled_loss(place(), bias, edges, Sample(pool, weight))
         losses.append(loss.item())
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(optimiser.parameters, settings.clip)
+        if unit:
+            torch.nn.utils.clip_grad_norm_(optimiser.parameters, settings.clip)
         optimiser.step()
     model.eval()
     with torch.no_grad():
-        vectors: FloatArray = unit_rows(model(), log_length).numpy().copy()
-    trivial = trivial_loss(noise_weight(settings), bias=True)
+        vectors: FloatArray = place().numpy().copy()
+    trivial = trivial_loss(weight, bias=unit)
     if not np.isfinite(vectors).all() or judge(np.array(losses), trivial, None, vectors) == "collapsed":
         raise KedgeError(
             f"{method}'s embedding of {source.name} collapsed (loss {losses[-1]:.3f}, trivial {trivial:.3f})",

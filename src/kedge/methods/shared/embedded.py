@@ -18,7 +18,9 @@ from scipy.sparse import csr_array
 from kedge.config import Config
 from kedge.context import CacheEntry, RunContext, digest, get_or_make, spawn_seeds
 from kedge.embedding.network import sources, train_for_matching
-from kedge.embedding.plan import Source
+from kedge.embedding.part import hyperedges
+from kedge.embedding.plan import Source, uses_anchors
+from kedge.hypergraph import build_hypergraph
 from kedge.linalg import VectorAlignment
 from kedge.similarity import align_vectors
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Problem
@@ -52,6 +54,23 @@ def cached_vectors(
         lambda: CacheEntry(dict(zip(("left", "right"), map(embed, both), strict=True))),
     )
     return made.arrays["left"], made.arrays["right"]
+
+
+def align_on_hyperedges(
+    name: str, problem: Problem, config: Config, context: RunContext, embed: Callable[[Source, Hypergraph], FloatArray]
+) -> VectorAlignment:
+    """`align_embedded` with hyperedges for each network: the user's own, or those of `config.hypergraph`."""
+
+    def convolve(source: Source) -> FloatArray:
+        drawn = source.hypergraph
+        if drawn is None:
+            settings, known = config.hypergraph, source.shared_values
+            drawn = build_hypergraph(source.network, settings, source.seed, source.anchors, known)
+        return embed(source, drawn)
+
+    anchors = [problem.anchors] if uses_anchors(config) else []
+    own = [part for given in (*problem.hypergraphs, *problem.shared_values) for part in hyperedges(given)]
+    return align_embedded(name, problem, config, context, convolve, *anchors, *own)
 
 
 def edge_vectors(
