@@ -33,9 +33,7 @@ def match(
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
-    method: Annotated[
-        str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
-    ] = None,
+    method: options.Method = None,
     preset: options.Preset = "default",
     file: options.ConfigFile = None,
     assignments: options.Set = None,

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
+from kedge.cli.help_text import completing, method_names
 from kedge.cli.start import drop_output, write_line
 from kedge.errors import KedgeError
 
@@ -38,10 +39,30 @@ Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: ids exactly as they are, also those that a spreadsheet runs as formulas.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
-Preset = Annotated[str, typer.Option("--preset", help="The settings to start from: default or paper.")]
+Preset = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        help="The settings to start from: default or paper.",
+        autocompletion=completing(["default", "paper"]),
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help=f"The method that scores pairs, kedge by default: {', '.join(method_names())}; "
+        "`kedge compare --list` has what they are.",
+        autocompletion=completing(method_names),
+    ),
+]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
 Engine = Annotated[
-    str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
+    str | None,
+    typer.Option(
+        "--engine",
+        help="What trains the parts of large networks: serial, processes or dask.",
+        autocompletion=completing(["serial", "processes", "dask"]),
+    ),
 ]
 Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
 TlsCa = Annotated[

@@ -44,7 +44,11 @@ class BadRows:
         if not self.count:
             return ()
         more = ", ..." if self.count > len(self.lines) else ""
-        shown = f" (line{'s' if self.count > 1 else ''} {', '.join(map(str, sorted(self.lines)))}{more})" if self.lines else ""
+        shown = (
+            f" (line{'s' if self.count > 1 else ''} {', '.join(map(str, sorted(self.lines)))}{more})"
+            if self.lines
+            else ""
+        )
         rows = "row was" if self.count == 1 else "rows were"
         return (f"{self.count:,} bad {rows} skipped{shown}; the first: {self.first}",)
 
