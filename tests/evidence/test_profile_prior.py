@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config, EvidenceConfig, ProfileConfig
 from kedge.context import RunContext
 from kedge.evidence import FORMS, choose_profile_weight, profile_prior, terms
@@ -17,8 +17,8 @@ from kedge.evidence.ranking import ranking_scores
 from kedge.linalg import entries_at, reciprocal_ranks, with_data
 from kedge.types import IntArray, Problem, Profiles
 
-PAIR = synth.planted(300, 300, 240, 900, 900, overlap=0.6, seed=3)
-TRAIN, TEST = synth.split(PAIR.anchors, 0.2, seed=0)
+PAIR = synthetic.planted(300, 300, 240, 900, 900, overlap=0.6, seed=3)
+TRAIN, TEST = synthetic.split(PAIR.anchors, 0.2, seed=0)
 
 
 def _with_city(problem: Problem, agrees: float, truth: IntArray, seed: int = 0) -> Problem:

@@ -27,7 +27,7 @@ def demo(
     from kedge.cli.synth import write_pair
     from kedge.config import resolve
     from kedge.pipeline import Inputs, match_to_run
-    from kedge.synth import planted
+    from kedge.synthetic import planted
 
     config = resolve(overrides={"seed": seed})
     with tempfile.TemporaryDirectory(prefix="kedge-demo-") as folder:
