@@ -21,7 +21,7 @@ def test_the_files_are_what_the_generator_makes() -> None:
 
 
 def test_nothing_else_is_shipped_and_it_is_small() -> None:
-    shipped = {file.name: len(file.read_bytes()) for file in (files("kedge.synth") / "example_files").iterdir()}
+    shipped = {file.name: len(file.read_bytes()) for file in (files("kedge.synthetic") / "example_files").iterdir()}
     assert sorted(shipped) == sorted(EXAMPLE_FILES)
     assert sum(shipped.values()) < 300_000
 
