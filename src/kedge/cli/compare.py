@@ -23,6 +23,7 @@ from kedge.cli.options import (
     RightColumns,
     RightProfiles,
     Set,
+    SkipBadRows,
     guarded,
     profile_settings,
     read_settings,
@@ -64,6 +65,7 @@ def compare(
     left_columns: LeftColumns = None,
     right_columns: RightColumns = None,
     anchor_columns: AnchorColumns = None,
+    skip_bad_rows: SkipBadRows = False,
     left_profiles: LeftProfiles = None,
     right_profiles: RightProfiles = None,
     fields: Compare = None,
@@ -109,7 +111,7 @@ def compare(
     many = check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
     pair = _with_profiles(_find_pair((left, right, anchors, test), data, split), left_profiles, right_profiles)
-    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns)
+    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     named = [f"{name}={value}" for name, value in chosen.items()]
     named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)

@@ -20,7 +20,12 @@ from kedge.errors import KedgeError
 
 F = TypeVar("F", bound=Callable[..., None])
 
-Left = Annotated[Path, typer.Argument(help="The left network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")]
+Left = Annotated[
+    Path,
+    typer.Argument(
+        help="The left network: text, Parquet, JSON, GraphML, ...; - is stdin, FILE::TABLE a table of a database."
+    ),
+]
 Right = Annotated[Path, typer.Argument(help="The right network.")]
 _ANCHORS = "Known pairs: one left id and right id per line. Profiles may take their place."
 Anchors = Annotated[Path | None, typer.Option("--anchors", "-a", help=_ANCHORS)]
@@ -69,9 +74,14 @@ AnchorColumns = Annotated[
     str | None,
     typer.Option("--anchor-columns", metavar="LEFT,RIGHT", help=f"The columns of anchors and test pairs, {_COLUMNS}."),
 ]
-_KNOWN: Final = "What else is known of the {} accounts: CSV, TSV or Parquet with ids and any other columns."
+_KNOWN: Final = (
+    "What else is known of the {} accounts: text, Parquet, JSON or FILE::TABLE, with ids and any other columns."
+)
 LeftProfiles = Annotated[Path | None, typer.Option("--left-profiles", metavar="FILE", help=_KNOWN.format("left"))]
 RightProfiles = Annotated[Path | None, typer.Option("--right-profiles", metavar="FILE", help=_KNOWN.format("right"))]
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Skip rows that cannot be read; their number and lines are shown.")
+]
 Compare = Annotated[
     list[str] | None,
     typer.Option(
@@ -134,9 +144,11 @@ def read_settings(
     left_columns: str | None = None,
     right_columns: str | None = None,
     anchor_columns: str | None = None,
+    skip_bad_rows: bool = False,
 ) -> dict[str, Any]:
     """The options of reading as settings."""
     given = {
+        "read.bad_rows": "skip" if skip_bad_rows else None,
         "read.max_memory_mb": None if max_input_memory is None else _megabytes("--max-input-memory", max_input_memory),
         "read.columns": columns,
         "read.left_columns": left_columns,
