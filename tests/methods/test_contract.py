@@ -13,7 +13,7 @@ import pytest
 from graphs import communities, relabel
 from scipy.sparse import csr_array
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config
 from kedge.context import missing_libraries
 from kedge.errors import KedgeError
@@ -56,8 +56,8 @@ every_record = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @cache
 def planted() -> tuple[Problem, IntArray]:
     """Two sub-networks of one, nine tenths of their edges in common; 40 % of the anchors are known."""
-    pair = synth.subnetworks(communities(N, 6, 0.4, 0.02, 1), 0.9, 0.95, 1)
-    train, test = synth.split(pair.anchors, 0.4, 1)
+    pair = synthetic.subnetworks(communities(N, 6, 0.4, 0.02, 1), 0.9, 0.95, 1)
+    train, test = synthetic.split(pair.anchors, 0.4, 1)
     return Problem(pair.left, pair.right, train), test
 
 

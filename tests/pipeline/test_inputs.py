@@ -23,7 +23,7 @@ from kedge.pipeline import count_refinements, load_outcome
 from kedge.pipeline.inputs import forget_accounts
 from kedge.store import DiskCache
 from kedge.store.layout import EMBEDDINGS
-from kedge.synth import anchor_table, edge_table, planted, split
+from kedge.synthetic import anchor_table, edge_table, planted, split
 from kedge.types import Hypergraph, Network, Problem
 
 QUICK = {

@@ -32,7 +32,7 @@ class File:
 
 @dataclass(frozen=True)
 class Planting:
-    """A single network planted by `kedge.synth`."""
+    """A single network planted by `kedge.synthetic`."""
 
     accounts: int
     edges: int
@@ -69,7 +69,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class PlantedPair:
-    """A social pair planted by `kedge.synth`, in place of a real one."""
+    """A social pair planted by `kedge.synthetic`, in place of a real one."""
 
     accounts: int
     anchors: int
