@@ -59,7 +59,7 @@ def main(uv: str) -> None:
     tracked = set(run("git", "ls-files", "src", cwd=ROOT).split())
     missing = tracked - {f"src/{name}" for name in packed}
     assert not missing, f"not in the wheel: {sorted(missing)}"
-    for needed in ("kedge/py.typed", "kedge/synth/example_files/left.csv"):
+    for needed in ("kedge/py.typed", "kedge/synthetic/example_files/left.csv"):
         assert needed in packed, needed
 
     before = cpu_seconds()

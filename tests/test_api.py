@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 import kedge
-from kedge.synth import anchor_table, edge_table, planted, split
+from kedge.synthetic import anchor_table, edge_table, planted, split
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from command import kedge
 
-from kedge.synth import EXAMPLE_FILES, read_example
+from kedge.synthetic import EXAMPLE_FILES, read_example
 
 METRICS = (
     "hits1 hits5 hits10 mrr left_to_right right_to_left matched_hits1 macro_precision macro_recall macro_f1 ece "

@@ -15,7 +15,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from kedge import synth
+from kedge import synthetic
 from kedge.cli import COMMANDS
 from kedge.config import Config
 from kedge.evaluation.metrics import ranking
@@ -95,8 +95,8 @@ def test_the_example_of_a_method_runs_in_the_registry(monkeypatch: pytest.Monkey
     module = f"kedge.methods.{record.name.replace('-', '_')}"
     monkeypatch.setitem(sys.modules, module, _module(module, _example(steps)))
     monkeypatch.setitem(METHODS, record.name, record)
-    pair = synth.planted(150, 150, 150, 700, 700, overlap=0.9, seed=1)
-    train, test = synth.split(pair.anchors, 0.5, seed=0)
+    pair = synthetic.planted(150, 150, 150, 700, 700, overlap=0.9, seed=1)
+    train, test = synthetic.split(pair.anchors, 0.5, seed=0)
     config = Config(method=record.name)
     problem = Problem(pair.left, pair.right, train)
     assert find_method(record.name) is record

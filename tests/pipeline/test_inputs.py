@@ -23,7 +23,7 @@ from kedge.pipeline import count_refinements, load_outcome
 from kedge.pipeline.inputs import forget_accounts
 from kedge.store import DiskCache
 from kedge.store.layout import EMBEDDINGS
-from kedge.synth import anchor_table, edge_table, planted, split
+from kedge.synthetic import anchor_table, edge_table, planted, split
 from kedge.types import Hypergraph, Network, Problem
 
 QUICK = {
@@ -188,7 +188,7 @@ def test_a_purged_account_leaves_its_hyperedges(folder: Any, tmp_path: Path) -> 
     account, name = 7, problem.left.name(7)
     its = problem.hypergraphs[0].H[[account]].nnz
     assert its > 0
-    call("purge", out, name, "--side", "left")
+    call("purge", "--yes", out, name, "--side", "left")
     after = load_outcome(out).problem
     assert after.hypergraphs[0].H[[account]].nnz == 0
     assert after.hypergraphs[0].H.nnz == problem.hypergraphs[0].H.nnz - its

@@ -23,6 +23,7 @@ def check(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    skip_bad_rows: options.SkipBadRows = False,
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
@@ -52,24 +53,26 @@ def check(
         raise KedgeError("--out is for the list of --suspects", remedy="give both, or neither")
     from kedge.config import resolve
     from kedge.ingest import check as examine
-    from kedge.ingest import read_network, read_pairs, resolve_pairs
+    from kedge.ingest import hold_pipe, read_network, read_pairs, resolve_pairs
     from kedge.pipeline import check_profiles, count_refinements
     from kedge.store import refuse_overwrite
 
     if out is not None:
         refuse_overwrite(out, force)
-    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     given |= options.profile_settings(compare)
     config = resolve(preset, file, assignments or (), given)
     reading = config.read
+    names = left.name, right.name
+    sources = [hold_pipe(source, reading) for source in (left, right, anchors)]
     with Reporter(quiet).open() as reporter:
-        reporter.stage(f"reading {left.name}")
-        left_side = read_network(left, reading, "left")
-        reporter.stage(f"reading {right.name}")
-        right_side = read_network(right, reading, "right")
+        reporter.stage(f"reading {names[0]}")
+        left_side = read_network(sources[0], reading, "left")
+        reporter.stage(f"reading {names[1]}")
+        right_side = read_network(sources[1], reading, "right")
         known = None
         if anchors is not None:
-            resolved = resolve_pairs(read_pairs(anchors, reading), left_side[0], right_side[0])
+            resolved = resolve_pairs(read_pairs(sources[2], reading), left_side[0], right_side[0])
             known = (resolved.pairs, resolved.report)
         found = 0 if known is None else known[1].found
         refinements = count_refinements(left_side[0], right_side[0], found, config)
@@ -79,7 +82,7 @@ def check(
             fields = check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
         counted = len(fields.get("fields", ()))
         facts = examine(left_side, right_side, known, refinements, counted).as_dict() | fields
-        found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
+        found_wrong = _examine(sources, config, reporter) if suspects else None
     if out is not None and found_wrong is not None:
         _write(found_wrong["table"], out, raw)
     if found_wrong is not None:
@@ -92,11 +95,11 @@ def check(
         _print_suspects(facts["suspects"])
 
 
-def _examine(left: Path, right: Path, anchors: Path | None, config: Any, reporter: Reporter) -> dict[str, Any]:
+def _examine(sources: list[Any], config: Any, reporter: Reporter) -> dict[str, Any]:
     """How many anchors were examined, the estimated share of wrong ones, and the table of suspects."""
     from kedge.pipeline import Inputs, examine_anchors, suspect_table
 
-    problem, found = examine_anchors(Inputs(left, right, anchors), config, reporter)
+    problem, found = examine_anchors(Inputs(*sources), config, reporter)
     return {
         "examined": found.examined,
         "share": found.share,

@@ -8,7 +8,7 @@ import typer
 
 from kedge.cli.options import Counterparts, Debug, Json, Quiet, RunDirectory, guarded, readable_share
 from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
-from kedge.errors import KedgeError
+from kedge.errors import KedgeError, as_share
 
 _ASSIGNMENTS: Final = {"optimal": "optimal", "greedy": "greedy", "off": "many-to-one"}
 
@@ -59,9 +59,11 @@ def _change(
     if precision is None and threshold is None and one_to_one is None and counterparts is None:
         raise KedgeError("nothing to change", remedy="give --precision, --threshold, --one-to-one or --counterparts")
     if precision is not None and not 0 < precision <= 1:
-        raise KedgeError(f"--precision is {precision}", remedy="give a share above 0 and up to 1")
+        raise KedgeError(
+            f"--precision is {precision:g}", remedy=as_share(precision, "give a share above 0 and up to 1")
+        )
     if threshold is not None and not 0 <= threshold <= 1:
-        raise KedgeError(f"--threshold is {threshold}", remedy="give a probability from 0 to 1")
+        raise KedgeError(f"--threshold is {threshold:g}", remedy=as_share(threshold, "give a probability from 0 to 1"))
     if one_to_one is not None and one_to_one not in _ASSIGNMENTS:
         raise KedgeError(f"no assignment {one_to_one!r}", remedy="choose optimal, greedy or off")
     change: dict[str, Any] = {}

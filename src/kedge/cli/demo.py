@@ -38,7 +38,7 @@ def demo(
     from kedge.cli.synth import write_pair
     from kedge.config import resolve
     from kedge.pipeline import Inputs, match_to_run
-    from kedge.synth import planted
+    from kedge.synthetic import planted
 
     config = resolve(overrides={"seed": seed})
     with tempfile.TemporaryDirectory(prefix="kedge-demo-") as folder:
@@ -58,7 +58,7 @@ def _put(content: bytes, file: BinaryIO) -> None:
 def _write_example(out: Path, force: bool, json: bool, quiet: bool) -> None:
     """The files of the example into a directory, and what each has."""
     from kedge.store import refuse_directory, translate_disk_errors, write_atomically
-    from kedge.synth import EXAMPLE_FILES, read_example
+    from kedge.synthetic import EXAMPLE_FILES, read_example
 
     if out.exists() and not out.is_dir():
         raise KedgeError("is a file", file=out, remedy="give a directory")

@@ -79,7 +79,9 @@ def export(
 def _refuse(kind: str, candidates: int | None, everything: bool, matches_only: bool, two_outputs: bool) -> None:
     """Refuse, before any work, what cannot be written."""
     if kind not in _FORMATS:
-        raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet, json or xlsx")
+        raise KedgeError(
+            f"no format .{kind}", remedy="end the name in, or give --format, csv, tsv, parquet, json or xlsx"
+        )
     if candidates is not None and not 1 <= candidates <= _MOST:
         raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
     if everything and (candidates is not None or matches_only):

@@ -14,7 +14,7 @@ from kedge.cli.show import Reporter, print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
-    from kedge.synth import Planted
+    from kedge.synthetic import Planted
 
 _TABLES: Final = ("left", "right", "anchors", "train", "test")
 _PROFILES: Final = ("left.profiles", "right.profiles")
@@ -69,7 +69,7 @@ def synth(
     if out.is_dir() and any(out.iterdir()) and not force:
         raise KedgeError("is not empty", file=out, remedy="choose another directory, or overwrite with --force")
     from kedge.store import refuse_directory
-    from kedge.synth import DIFFICULTIES, planted, subnetworks
+    from kedge.synthetic import DIFFICULTIES, planted, subnetworks
 
     if profiles is not None and profiles not in DIFFICULTIES:
         raise KedgeError(f"no difficulty {profiles!r}", remedy=f"choose one of: {', '.join(DIFFICULTIES)}")
@@ -120,7 +120,7 @@ def _table_of(format: str) -> Callable[[str], str]:
 def write_pair(made: Planted, out: Path, train: float, seed: int, format: str, profiles: str | None = None) -> None:
     """Write a planted pair into a directory: left, right, anchors, train, test, perhaps profiles, and synth.json."""
     from kedge.store import dump_json, translate_disk_errors, write_atomically
-    from kedge.synth import anchor_table, edge_table, plant_profiles, split
+    from kedge.synthetic import anchor_table, edge_table, plant_profiles, split
 
     train_pairs, test_pairs = split(made.anchors, train, seed)
     # Made one at a time, just before writing: at full size each is half a gigabyte.

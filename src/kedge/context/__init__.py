@@ -23,4 +23,4 @@ from kedge.context.run_context import (
     get_or_make,
     spawn_seeds,
 )
-from kedge.context.user_files import UserFile, user_file
+from kedge.context.user_files import STDIN, UserFile, user_file

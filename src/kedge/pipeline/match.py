@@ -12,7 +12,7 @@ from kedge import store
 from kedge.answers import Sample
 from kedge.config import Config, to_toml
 from kedge.context import Noting, Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
-from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
+from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, hold_pipes, read_problem, read_test
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import MemoryRun, Outcome, solve
 from kedge.report import build_report
@@ -44,7 +44,7 @@ def match_to_run(
     """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
     progress = progress or Silent()
     started = cpu_seconds()
-    refuse_pipes(inputs)
+    inputs = hold_pipes(inputs, config)
     # Locked first: a place that cannot be written is refused before any work, and no purge comes between reading and
     # writing. Bad input leaves nothing behind.
     with store.hold_run(directory):
@@ -133,7 +133,7 @@ def _hash_inputs(inputs: Inputs) -> dict[str, dict[str, Any]]:
     given = {"left": inputs.left, "right": inputs.right, "anchors": inputs.anchors}
     given |= dict(zip(("left hypergraph", "right hypergraph"), inputs.hypergraphs, strict=True))
     given |= dict(zip(("left profiles", "right profiles"), inputs.profiles, strict=True))
-    return {name: store.hash_file(Path(source)) for name, source in given.items() if source is not None}
+    return {name: store.hash_file(source) for name, source in given.items() if source is not None}
 
 
 def _without_purged(directory: Path, problem: Problem, progress: Progress) -> Problem:

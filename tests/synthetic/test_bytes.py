@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from kedge.synth import Planted, anchor_table, edge_table, planted, subnetworks
+from kedge.synthetic import Planted, anchor_table, edge_table, planted, subnetworks
 from kedge.types import Network
 
 FINGERPRINT = """
 import hashlib, sys
 import numpy as np
-from kedge.synth import anchor_table, edge_table, planted, subnetworks
+from kedge.synthetic import anchor_table, edge_table, planted, subnetworks
 digest = hashlib.sha256()
 first = planted(800, 900, 600, 4000, 6000, 0.5, int(sys.argv[1]))
 for pair in (first, subnetworks(first.right, 0.6, 0.5, int(sys.argv[1]))):

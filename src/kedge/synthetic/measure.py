@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kedge.linalg import row_index
-from kedge.synth.pair import keys
+from kedge.synthetic.pair import keys
 from kedge.types import IntArray, Network
 
 WEDGES = 200_000  # a share estimated from so many has a standard error of about 0.001

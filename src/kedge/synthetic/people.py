@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from kedge.synth.pair import Planted
+from kedge.synthetic.pair import Planted
 from kedge.types import IntArray, KedgeError, Network
 
 Rng = np.random.Generator

@@ -6,7 +6,7 @@ import csv
 import io
 from importlib.resources import files
 
-from kedge.synth import EXAMPLE_FILES, make_example, read_example
+from kedge.synthetic import EXAMPLE_FILES, make_example, read_example
 
 
 def _rows(name: str) -> list[list[str]]:
@@ -17,11 +17,11 @@ def test_the_files_are_what_the_generator_makes() -> None:
     made = make_example()
     assert tuple(made) == EXAMPLE_FILES
     differ = [name for name in EXAMPLE_FILES if made[name] != read_example(name)]
-    assert differ == [], "write them again: kedge.synth.make_example"
+    assert differ == [], "write them again: kedge.synthetic.make_example"
 
 
 def test_nothing_else_is_shipped_and_it_is_small() -> None:
-    shipped = {file.name: len(file.read_bytes()) for file in (files("kedge.synth") / "example_files").iterdir()}
+    shipped = {file.name: len(file.read_bytes()) for file in (files("kedge.synthetic") / "example_files").iterdir()}
     assert sorted(shipped) == sorted(EXAMPLE_FILES)
     assert sum(shipped.values()) < 300_000
 

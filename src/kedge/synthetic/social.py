@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.synth.counts import Wish, allocate
-from kedge.synth.friendship import society
-from kedge.synth.measure import measure
-from kedge.synth.pair import Planted, checked_count, checked_number, checked_seed, keys, shuffled_network
-from kedge.synth.venues import BOTH, LEFT, RIGHT, Edges, assign, kinds, natural_shares, pool
+from kedge.synthetic.counts import Wish, allocate
+from kedge.synthetic.friendship import society
+from kedge.synthetic.measure import measure
+from kedge.synthetic.pair import Planted, checked_count, checked_number, checked_seed, keys, shuffled_network
+from kedge.synthetic.venues import BOTH, LEFT, RIGHT, Edges, assign, kinds, natural_shares, pool
 from kedge.types import IntArray, KedgeError
 
 _LOCAL_ROUNDS = 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import triu
 
-from kedge.synth.measure import measure
-from kedge.synth.pair import Planted, checked_number, checked_seed, shuffled_network
+from kedge.synthetic.measure import measure
+from kedge.synthetic.pair import Planted, checked_number, checked_seed, shuffled_network
 from kedge.types import KedgeError, Network
 
 

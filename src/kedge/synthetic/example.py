@@ -15,9 +15,9 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from kedge.synth.pair import Planted, anchor_table, edge_table, split
-from kedge.synth.people import plant_profiles
-from kedge.synth.social import planted
+from kedge.synthetic.pair import Planted, anchor_table, edge_table, split
+from kedge.synthetic.people import plant_profiles
+from kedge.synthetic.social import planted
 from kedge.types import Network
 
 EXAMPLE_FILES: Final = (
@@ -34,7 +34,7 @@ _KNOWN: Final = 0.25  # of the persons in both networks
 
 def read_example(name: str) -> bytes:
     """The bytes of one of `EXAMPLE_FILES`."""
-    return (files("kedge.synth") / "example_files" / name).read_bytes()
+    return (files("kedge.synthetic") / "example_files" / name).read_bytes()
 
 
 def make_example() -> dict[str, bytes]:

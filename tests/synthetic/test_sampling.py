@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from kedge.errors import KedgeError
-from kedge.synth import expected_shares, split, subnetworks
+from kedge.synthetic import expected_shares, split, subnetworks
 from kedge.types import Network
 
 

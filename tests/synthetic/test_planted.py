@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array, diags_array
 
 from kedge.errors import KedgeError
-from kedge.synth import Planted, planted, split
-from kedge.synth.measure import clustering
+from kedge.synthetic import Planted, planted, split
+from kedge.synthetic.measure import clustering
 from kedge.types import Network
 
 SIZES = (4223, 6692, 3282, 37_108, 127_493)  # the paper's full size / 100

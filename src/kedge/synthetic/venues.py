@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.synth.counts import Counts, Wish
-from kedge.synth.friendship import Layer, Society, distinct, draw
-from kedge.synth.pair import keys
+from kedge.synthetic.counts import Counts, Wish
+from kedge.synthetic.friendship import Layer, Society, distinct, draw
+from kedge.synthetic.pair import keys
 from kedge.types import FloatArray, IntArray
 
 LEFT, RIGHT, BOTH = 1, 2, 3  # bits: a person or an edge is on the left, on the right, on both

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.synth.pair import keys
+from kedge.synthetic.pair import keys
 from kedge.types import FloatArray, IntArray
 
 # The share of a block that one person may know: a circle becomes nearly a clique, a community stays looser.
