@@ -43,7 +43,7 @@ def stage(pages: Path) -> None:
     shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("*.py", "__pycache__", "pictures"))
     for page in DOCS.rglob("*.md"):
         text = page.read_text("utf-8")
-        made = inline_pictures(text, page.parent)
+        made = inline_pictures(text, page.parent) + reference_pages.origins(DOCS, page.relative_to(DOCS).as_posix())
         if made != text:
             (pages / page.relative_to(DOCS)).write_text(made, "utf-8")
     for name, text in reference_pages.make(DOCS).items():

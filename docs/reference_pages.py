@@ -55,7 +55,13 @@ def commands() -> str:
 
 
 def _paragraphs(text: str | None) -> str:
-    return inspect.cleandoc(text or "").replace("<", "&lt;")
+    """A docstring as Markdown: lines such as `anchors: known pairs` become a list."""
+    made = []
+    for paragraph in inspect.cleandoc(text or "").replace("<", "&lt;").split("\n\n"):
+        if re.match(r"\w+(, \w+)*: ", paragraph):
+            paragraph = re.sub(r"^(\w+(?:, \w+)*): ", r"- **\1**: ", paragraph, flags=re.MULTILINE)
+        made.append(paragraph)
+    return "\n\n".join(made)
 
 
 def _kind(one: Any) -> str:
@@ -72,7 +78,7 @@ def _option(one: Any) -> tuple[str, str, str]:
     help_ = _cell(one.help or "")
     if one.required:
         help_ += " Required."
-    elif one.default not in (None, False, (), []) and not callable(one.default):
+    elif one.default is not None and one.default is not False and one.default != [] and not callable(one.default):
         help_ += f" Default: `{one.default}`."
     return name, value.replace("|", "\\|"), help_
 
@@ -129,7 +135,7 @@ def _documented(name: str, thing: Any, level: str) -> str:
     lines = [f"{level} {name}\n"]
     models = (Config, kedge.KedgeError)
     if callable(thing) and not (inspect.isclass(thing) and issubclass(thing, models)):
-        signature = re.sub(r"'([\w.\[\], |]+)'", r"\1", str(inspect.signature(thing)))
+        signature = re.sub(r"(: |-> )'([^']+)'", r"\1\2", str(inspect.signature(thing)))
         call = f"{name.removeprefix('kedge.') if level != '##' else name}{signature}"
         lines.append(f"```text\n{_wrapped(call)}\n```\n")
     lines.append(f"{_paragraphs(inspect.getdoc(thing))}\n")
@@ -152,18 +158,32 @@ def _wrapped(call: str) -> str:
     return f"{call.partition('(')[0]}(\n    {inside}"
 
 
+def _tables(docs: Path) -> list[dict[str, Any]]:
+    return list(tomllib.loads((docs / "results" / "printed.toml").read_text("utf-8"))["table"])
+
+
+def _origin(one: dict[str, Any]) -> tuple[str, str, str]:
+    """The command that printed a table, the day, and the file that it is checked against."""
+    file = f"`docs/results/{one['results']}`" if one.get("results") else "no file kept; typed in from what it printed"
+    return f"`{one['command']}`", f"<time>{one['date']:%Y-%m-%d}</time>", file
+
+
 def measurements(docs: Path) -> str:
     """What was measured, by which command, when, and from which file the tables are checked."""
-    rows = []
-    for one in tomllib.loads((docs / "results" / "printed.toml").read_text("utf-8"))["table"]:
-        file = f"`docs/results/{one['results']}`" if one.get("results") else "typed in from what it printed"
-        rows.append((f"[{one['what']}](../{one['page']})", f"`{one['command']}`", f"{one['date']:%Y-%m-%d}", file))
+    rows = [(f"[{one['what']}](../{one['page']})", *_origin(one)) for one in _tables(docs)]
     head = (
         "# What was measured\n\nEvery table of figures on this site, the command that printed it, and the date. Tables "
         "with a file are made from it by a script, and a test fails where page and file differ. All commands run in a "
         "clone; those on research networks read them from `KEDGE_DATA`.\n"
     )
     return f"{head}\n{_table(('what', 'command', 'printed on', 'checked against'), rows)}"
+
+
+def origins(docs: Path, page: str) -> str:
+    """The last section of a page with measured tables: where its figures are from. Empty for any other page."""
+    rows = [(one["what"], *_origin(one)) for one in _tables(docs) if one["page"].partition("#")[0] == page]
+    table = _table(("table", "command", "printed on", "checked against"), rows)
+    return f"\n## Where the figures are from\n\n{table}" if rows else ""
 
 
 def decisions(docs: Path) -> str:
