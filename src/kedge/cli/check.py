@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 _SHOWN = 20  # suspects on the terminal
@@ -41,6 +42,7 @@ def check(
     raw: options.Raw = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Show facts, warnings and a cost estimate for two networks, their anchors and their profiles.
@@ -65,7 +67,7 @@ def check(
     reading = config.read
     names = left.name, right.name
     sources = [hold_pipe(source, reading) for source in (left, right, anchors)]
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage(f"reading {names[0]}")
         left_side = read_network(sources[0], reading, "left")
         reporter.stage(f"reading {names[1]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,7 @@ from kedge.cli.options import (
     Debug,
     Force,
     Json,
+    JsonProgress,
     LeftColumns,
     LeftProfiles,
     Quiet,
@@ -29,7 +30,8 @@ from kedge.cli.options import (
     profile_settings,
     read_settings,
 )
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
@@ -51,9 +53,14 @@ def check_workers(workers: int) -> int:
     return workers or cores()
 
 
-def count_cells(reporter: Reporter) -> Callable[[int, int], None]:
-    """Progress in cells."""
-    return lambda done, total: reporter.advance(done, total, f"{done} of {total} cells")
+def count_cells(reporter: Reporter) -> Callable[[int, int, Sequence[str]], None]:
+    """Progress in cells, with the methods in work."""
+
+    def show(done: int, total: int, working: Sequence[str]) -> None:
+        now = f"; now {', '.join(working)}" if working else ""
+        reporter.advance(done, total, f"cells{now}")
+
+    return show
 
 
 @guarded
@@ -99,6 +106,7 @@ def compare(
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Compare methods on your own data: the same splits, the same evaluation, mean and spread over seeds, CPU, memory.
@@ -126,7 +134,7 @@ def compare(
     named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)
     plan = experiments.Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage("reading")
         for note in experiments.check_plan(plan):
             reporter.note(note)

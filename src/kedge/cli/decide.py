@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from kedge.cli.options import Counterparts, Debug, Json, Quiet, RunDirectory, guarded, readable_share
-from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_audit, print_json, print_metrics
 from kedge.errors import KedgeError, as_share
 
 _ASSIGNMENTS: Final = {"optimal": "optimal", "greedy": "greedy", "off": "many-to-one"}

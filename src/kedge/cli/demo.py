@@ -8,8 +8,9 @@ from typing import Annotated, BinaryIO
 
 import typer
 
-from kedge.cli.options import Debug, Force, Json, Quiet, guarded
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.options import Debug, Force, Json, JsonProgress, Quiet, guarded
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 from kedge.errors import KedgeError
 
 
@@ -26,6 +27,7 @@ def demo(
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Plant a pair of networks and match it: matches, metrics and a run directory in under a minute."""
@@ -46,7 +48,7 @@ def demo(
         made = planted(2000, 2000, 1500, 10_000, 10_000, 0.7, seed)
         write_pair(made, place, 0.2, seed, "tsv")
         left, right, train, test = (place / f"{name}.tsv" for name in ("left", "right", "train", "test"))
-        with Reporter(quiet).open() as reporter:
+        with Reporter(quiet, json_progress).open() as reporter:
             summary = match_to_run(Inputs(left, right, train, test), out, config, force=force, progress=reporter)
     print_summary(summary, json)
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:  # loading them takes torch, and `kedge --help` must not wait for that
@@ -64,6 +65,7 @@ def embed(
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Embed one network with MGCN: one vector per account. The loss is shown next to that of a constant prediction.
@@ -96,7 +98,7 @@ def embed(
     given |= options.read_settings(max_input_memory, columns)
     given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)
         context = RunContext(cache, reporter)
         if right is None:

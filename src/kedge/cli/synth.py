@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 import typer
 
 from kedge.cli.options import Columns, Debug, Force, Json, Quiet, guarded, read_settings
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
