@@ -60,6 +60,8 @@ def _paragraphs(text: str | None) -> str:
     for paragraph in inspect.cleandoc(text or "").replace("<", "&lt;").split("\n\n"):
         if re.match(r"\w+(, \w+)*: ", paragraph):
             paragraph = re.sub(r"^(\w+(?:, \w+)*): ", r"- **\1**: ", paragraph, flags=re.MULTILINE)
+        elif paragraph.startswith(">>> "):
+            paragraph = f"```pycon\n{paragraph.replace('&lt;', '<')}\n```"
         made.append(paragraph)
     return "\n\n".join(made)
 
