@@ -50,13 +50,13 @@ def dot(at: Point, colour: str = "ink", radius: float = 8, hollow: bool = False,
 
 
 def text(
-    at: Point, words: str, colour: str = "ink", size: float = 14, anchor: str = "middle", bold: bool = False
+    at: Point, words: str, colour: str = "ink", size: float = 17, anchor: str = "middle", bold: bool = False
 ) -> str:
     """Words at a place."""
     weight = ' font-weight="600"' if bold else ""
     return (
-        f'<text x="{at[0]:g}" y="{at[1]:g}" fill="var(--{colour})" font-size="{size:g}" text-anchor="{anchor}"'
-        f"{weight}>{escape(words)}</text>"
+        f'<text x="{at[0]:g}" y="{at[1]:g}" fill="var(--{colour})" font-size="{size:g}" text-anchor="{anchor}" '
+        f'paint-order="stroke" stroke="var(--ground)" stroke-width="4"{weight}>{escape(words)}</text>'
     )
 
 
@@ -101,13 +101,13 @@ _RIGHT_EDGES: Final = (("ann_p", "b3n"), ("ann_p", "cleo.x"), ("b3n", "d_v"), ("
 def networks(colours: dict[str, str] | None = None) -> list[str]:
     """Both networks: edges, accounts, names, and a heading over each."""
     chosen = colours or {}
-    parts = [text((120, 22), "left network", "faint", 13), text((440, 22), "right network", "faint", 13)]
+    parts = [text((120, 22), "left network", "faint", 16), text((440, 22), "right network", "faint", 16)]
     for places, edges, side in ((_LEFT, _LEFT_EDGES, -1), (_RIGHT, _RIGHT_EDGES, 1)):
         parts += [line(places[a], places[b]) for a, b in edges]
         for name, at in places.items():
             parts.append(dot(at, chosen.get(name, "ink")))
             anchor = "end" if side < 0 else "start"
-            parts.append(text((at[0] + side * 14, at[1] + 5), name, chosen.get(name, "ink"), 13, anchor))
+            parts.append(text((at[0] + side * 14, at[1] + 5), name, chosen.get(name, "ink"), 16, anchor))
     return parts
 
 
@@ -124,7 +124,7 @@ def anchor() -> str:
         225,
         *joins,
         *networks(known),
-        text((280, 40), "known pairs: anchors", "known", 13, bold=True),
+        text((280, 40), "known pairs: anchors", "known", 16, bold=True),
     )
 
 
@@ -140,10 +140,10 @@ def candidate() -> str:
         "Candidates",
         "The same two networks. Dashed lines lead from dev on the left to three accounts on the right: d_v, cleo.x and "
         "zoe. The line to d_v is the thickest.",
-        225,
+        240,
         *ways,
         *networks(colours),
-        text((280, 218), "dev: who could it be?", "guess", 13, bold=True),
+        text((280, 232), "dev: who could it be?", "guess", 16, bold=True),
     )
 
 
@@ -155,8 +155,8 @@ def probability() -> str:
         colour = "right" if right else "wrong"
         parts += [line((x, 52), (x, 98), colour, 2.5, "" if right else "4 4")]
         parts += [dot((x, 46), colour), dot((x, 104), colour)]
-        parts.append(text((x, 140), "right" if right else "wrong", colour, 12))
-    parts.append(text((280, 22), "ten pairs, each with a probability of 0.9", "ink", 14, bold=True))
+        parts.append(text((x, 140), "right" if right else "wrong", colour, 14))
+    parts.append(text((280, 22), "ten pairs, each with a probability of 0.9", "ink", 17, bold=True))
     description = "Ten pairs of accounts in a row, each with a probability of 0.9. Nine are right and one is wrong."
     return picture("probability", "Probability", description, 155, *parts)
 
@@ -166,7 +166,7 @@ def counterpart() -> str:
     parts = [*networks({"eve": "guess", "zoe": "faint"})]
     parts.append(line(_LEFT["eve"], (300, 232), "guess", 2, "5 4"))
     parts.append(dot((308, 238), "guess", 9, hollow=True, dash="3 3"))
-    parts.append(text((326, 243), "not in the right network", "guess", 13, "start"))
+    parts.append(text((326, 243), "not in the right network", "guess", 16, "start"))
     description = (
         "The same two networks. A dashed line leads from eve on the left to an empty place: she has no account on the "
         "right. zoe on the right has no account on the left."
@@ -176,13 +176,13 @@ def counterpart() -> str:
 
 def margin() -> str:
     """Scores of three candidates, and the lead of the first."""
-    parts = [text((20, 24), "scores of the candidates of dev", "faint", 13, "start")]
+    parts = [text((20, 24), "scores of the candidates of dev", "faint", 16, "start")]
     for row, (name, length) in enumerate((("d_v", 360), ("cleo.x", 210), ("zoe", 60))):
         y = 44 + row * 38
-        parts.append(text((78, y + 17), name, "ink", 14, "end"))
+        parts.append(text((78, y + 17), name, "ink", 17, "end"))
         parts.append(box((90, y), length, 24, "known" if row == 0 else "faint", 1 if row == 0 else 0.55))
     parts += [line((300, 60), (300, 96), "guess", 1.5, "4 3"), line((450, 40), (450, 96), "guess", 1.5, "4 3")]
-    parts += [line((302, 92), (448, 92), "guess", 2.5), text((375, 111), "margin", "guess", 13, bold=True)]
+    parts += [line((302, 92), (448, 92), "guess", 2.5), text((375, 111), "margin", "guess", 16, bold=True)]
     description = "Three bars for three candidates. The first is the longest; the distance to the second is the margin."
     return picture("margin", "Margin", description, 165, *parts)
 
@@ -194,15 +194,15 @@ def decision() -> str:
         box((left, 50), width * 0.1, 34, "faint", 0.45),
         box((left + width * 0.1, 50), width * 0.62, 34, "guess", 0.75),
         box((left + width * 0.72, 50), width * 0.28, 34, "known", 1),
-        text((left + width * 0.05, 38), "no match", "faint", 13),
-        text((left + width * 0.41, 38), "review", "guess", 13, bold=True),
-        text((left + width * 0.86, 38), "match", "known", 13, bold=True),
+        text((left, 38), "no match", "faint", 16, "start"),
+        text((left + width * 0.41, 38), "review", "guess", 16, bold=True),
+        text((left + width * 0.86, 38), "match", "known", 16, bold=True),
         line((left + width * 0.72, 44), (left + width * 0.72, 96), "ink", 2),
-        text((left + width * 0.72, 112), "threshold", "ink", 13),
-        text((left, 112), "0", "faint", 13),
-        text((left + width * 0.1, 112), "0.1", "faint", 13),
-        text((left + width, 112), "1", "faint", 13),
-        text((280, 138), "probability of an assigned pair", "faint", 13),
+        text((left + width * 0.72, 112), "threshold", "ink", 16),
+        text((left, 112), "0", "faint", 16),
+        text((left + width * 0.1, 112), "0.1", "faint", 16),
+        text((left + width, 112), "1", "faint", 16),
+        text((280, 138), "probability of an assigned pair", "faint", 16),
     ]
     description = (
         "A scale of probabilities from 0 to 1. Below 0.1: no match. From there to the threshold: review. From the "
