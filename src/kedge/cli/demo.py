@@ -24,17 +24,13 @@ def demo(
     import tempfile
 
     from kedge.cli.match import print_summary
-    from kedge.cli.synth import write_pair
     from kedge.config import resolve
     from kedge.pipeline import Inputs, match_to_run
-    from kedge.synthetic import planted
+    from kedge.pipeline.planted import plant_demo
 
     config = resolve(overrides={"seed": seed})
     with tempfile.TemporaryDirectory(prefix="kedge-demo-") as folder:
-        place = Path(folder)
-        made = planted(2000, 2000, 1500, 10_000, 10_000, 0.7, seed)
-        write_pair(made, place, 0.2, seed, "tsv")
-        left, right, train, test = (place / f"{name}.tsv" for name in ("left", "right", "train", "test"))
+        inputs = Inputs(*plant_demo(Path(folder), seed))
         with Reporter(quiet).open() as reporter:
-            summary = match_to_run(Inputs(left, right, train, test), out, config, force=force, progress=reporter)
+            summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)

@@ -58,14 +58,14 @@ def match(
     The same command again resumes an interrupted run, or shows the results of a finished one. What `kedge decide` chose
     and the held-out pairs of an earlier --test or `kedge evaluate` stay in force; --force starts anew.
     """
-    from kedge.config import resolve
+    from kedge.config import checked_share, resolve
     from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
     given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
     given |= options.profile_settings(compare)
-    given |= {} if counterparts is None else {"decide.counterparts": options.readable_share(counterparts)}
+    given |= {} if counterparts is None else {"decide.counterparts": checked_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph), (left_profiles, right_profiles))
     with Reporter(quiet).open() as reporter:
