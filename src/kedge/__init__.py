@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         demo,
         doctor,
         embed,
+        example,
         explain,
         list_methods,
         make_key,
@@ -43,8 +44,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 __version__ = "0.1.0"
 
 __all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "Run", "__version__"]
-__all__ += ["check", "compare", "demo", "doctor", "embed", "explain", "list_methods", "make_key", "match", "open"]
-__all__ += ["pseudonymise", "read_network", "reproduce", "synth"]
+__all__ += ["check", "compare", "demo", "doctor", "embed", "example", "explain", "list_methods", "make_key", "match"]
+__all__ += ["open", "pseudonymise", "read_network", "reproduce", "synth"]
 
 # All others are in `kedge.api`, which loads the whole pipeline; these are to be had for less.
 _LIGHT = {"Config": "config", "KedgeError": "errors", "read_network": "ingest"}

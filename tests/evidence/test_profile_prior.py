@@ -87,7 +87,7 @@ def _chosen(problem: Problem) -> tuple[float | None, list[str]]:
 
 def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, (note,) = _chosen(HELPFUL)
-    assert weight in (0.5, 1.0)
+    assert weight in (0.5, 1.0, 2.0)
     assert note.startswith("profiles count: validation anchors have a log-likelihood of")
 
     def reversed_prior(problem: Problem, config: Config) -> ProfilePrior | None:
@@ -102,6 +102,21 @@ def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.Monke
     weight, (note,) = _chosen(HELPFUL)
     assert weight == 0
     assert note.startswith("profiles count nothing beside structure")
+
+
+def test_few_anchors_never_count_profiles_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float | None] = []
+
+    def noted(problem: Problem, config: Config) -> ProfilePrior | None:
+        tried.append(config.profiles.weight)
+        return profile_prior(problem, config)
+
+    monkeypatch.setattr("kedge.evidence.profile_weight.profile_prior", noted)
+    _chosen(HELPFUL)
+    assert set(tried) == {2.0, 1.0, 0.5, 0.0}
+    tried.clear()
+    _chosen(replace(HELPFUL, anchors=HELPFUL.anchors[:12]))
+    assert set(tried) == {1.0, 0.5, 0.0}
 
 
 def test_what_is_stated_is_not_chosen() -> None:

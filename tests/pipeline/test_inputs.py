@@ -188,7 +188,7 @@ def test_a_purged_account_leaves_its_hyperedges(folder: Any, tmp_path: Path) -> 
     account, name = 7, problem.left.name(7)
     its = problem.hypergraphs[0].H[[account]].nnz
     assert its > 0
-    call("purge", out, name, "--side", "left")
+    call("purge", "--yes", out, name, "--side", "left")
     after = load_outcome(out).problem
     assert after.hypergraphs[0].H[[account]].nnz == 0
     assert after.hypergraphs[0].H.nnz == problem.hypergraphs[0].H.nnz - its

@@ -138,7 +138,7 @@ def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path, name: st
         outside.write_text("mine")
     (run / name).symlink_to(outside)
     before = None if outside.is_dir() else outside.read_bytes()
-    error = kedge("purge", run, "a000020", code=2).stderr
+    error = kedge("purge", "--yes", run, "a000020", code=2).stderr
     assert "is a symbolic link" in error
     assert name in error
     assert before is None or outside.read_bytes() == before

@@ -9,7 +9,7 @@ from kedge.api.facts import Facts
 from kedge.api.linker import Linker, NotFittedError
 from kedge.api.matching import demo, explain, match, open
 from kedge.api.page import Report
-from kedge.api.planted import SynthPair, synth
+from kedge.api.planted import SynthPair, example, synth
 from kedge.api.pseudonyms import make_key, pseudonymise
 from kedge.api.review import Review
 from kedge.api.run import Run

@@ -15,7 +15,15 @@ from kedge.api.progress import progress_of
 from kedge.api.wording import worded
 from kedge.config import resolve
 from kedge.context import Progress
-from kedge.pipeline.planted import Wanted, check_difficulty, check_place, cut_pair, plant_pair, write_pair
+from kedge.pipeline.planted import (
+    Wanted,
+    check_difficulty,
+    check_place,
+    cut_pair,
+    plant_pair,
+    write_example,
+    write_pair,
+)
 from kedge.synthetic import Planted
 
 
@@ -136,3 +144,10 @@ def synth(
     if place is not None:
         pair.write(place, format=format, force=force)
     return pair
+
+
+@worded
+def example(out: str | Path, *, force: bool = False) -> dict[str, Path]:
+    """Write the example that comes with the package into a directory: two small networks, known and held-out pairs, and
+    profiles, as `kedge demo --files` does. The files by what they are."""
+    return write_example(as_path(out, "out"), force)

@@ -23,6 +23,7 @@ def check(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    skip_bad_rows: options.SkipBadRows = False,
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
@@ -56,7 +57,7 @@ def check(
 
     if out is not None:
         refuse_overwrite(out, force)
-    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     given |= options.profile_settings(compare)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, profiles=(left_profiles, right_profiles))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kedge.cli.help_text import completing, method_names
 from kedge.cli.options import (
     AnchorColumns,
     Columns,
@@ -23,6 +24,7 @@ from kedge.cli.options import (
     RightColumns,
     RightProfiles,
     Set,
+    SkipBadRows,
     guarded,
     profile_settings,
     read_settings,
@@ -54,6 +56,7 @@ def compare(
     left_columns: LeftColumns = None,
     right_columns: RightColumns = None,
     anchor_columns: AnchorColumns = None,
+    skip_bad_rows: SkipBadRows = False,
     left_profiles: LeftProfiles = None,
     right_profiles: RightProfiles = None,
     fields: Compare = None,
@@ -64,12 +67,21 @@ def compare(
     split: Annotated[str | None, typer.Option(help="With --data: a split under splits/, e.g. off20.")] = None,
     methods: Annotated[
         str | None,
-        typer.Option("--methods", "-m", help="Names, separated by commas; NAME:paper for the paper's preset."),
+        typer.Option(
+            "--methods",
+            "-m",
+            help=f"Names, separated by commas; NAME:paper for the paper's preset; all by default: "
+            f"{', '.join(method_names())}.",
+            autocompletion=completing(method_names),
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(help="The number of seeds; each has its own split.")] = 5,
     train: Annotated[float | None, typer.Option(help="The share of observed anchors; 0.2 by default.")] = None,
     out: OutputDirectory = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the comparison: .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Draw the comparison, repeatable: .png, .svg or .pdf."),
+    ] = None,
     workers: Workers = 1,
     file: ConfigFile = None,
     assignments: Set = None,
@@ -91,15 +103,15 @@ def compare(
     from kedge.store import refuse_directory
 
     experiments.check_seeds(seeds)
-    if plot is not None:
-        experiments.check_picture(plot, force)
+    for picture in plot or ():
+        experiments.check_picture(picture, force)
     if out is not None:
         refuse_directory(out)
     many = experiments.check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
     pair = experiments.find_pair((left, right, anchors, test), data, split)
     pair = experiments.add_profiles(pair, left_profiles, right_profiles)
-    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns)
+    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     named = [f"{name}={value}" for name, value in chosen.items()]
     named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)
@@ -112,9 +124,12 @@ def compare(
         found = experiments.compare_methods(plan, experiments.Execution(out, many, count_cells(reporter)))
     if out is not None:
         experiments.write_comparison(out, found)
-    if plot is not None:
-        picture = experiments.draw_comparison(found, plot.suffix.removeprefix(".").lower())
-        experiments.write_files({plot: picture})
+    experiments.write_files(
+        {
+            picture: experiments.draw_comparison(found, picture.suffix.removeprefix(".").lower())
+            for picture in plot or ()
+        }
+    )
     if json:
         print_json(found.plain())
     else:

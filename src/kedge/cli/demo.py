@@ -8,12 +8,18 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Quiet, guarded
-from kedge.cli.show import Reporter
+from kedge.cli.show import Reporter, print_json, print_table
 
 
 @guarded
 def demo(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="RUN", help="The run directory.")] = Path("demo-run"),
+    files: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Match nothing; write the example's files into this directory, to match them."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="The seed of the planted pair and of the matching.")] = 0,
     force: Force = False,
     json: Json = False,
@@ -21,6 +27,9 @@ def demo(
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Plant a pair of networks and match it: matches, metrics and a run directory in under a minute."""
+    if files is not None:
+        _write_example(files, force, json, quiet)
+        return
     import tempfile
 
     from kedge.cli.match import print_summary
@@ -34,3 +43,18 @@ def demo(
         with Reporter(quiet).open() as reporter:
             summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)
+
+
+def _write_example(out: Path, force: bool, json: bool, quiet: bool) -> None:
+    """The files of the example into a directory, and what each has."""
+    from kedge.pipeline.planted import write_example
+
+    written = write_example(out, force)
+    rows = []
+    for path in written.values():
+        columns, *lines = path.read_text("utf-8").splitlines()
+        rows.append((path.name, columns.replace(",", ", "), f"{len(lines):,}"))
+    if json:
+        print_json({"directory": str(out), "files": [path.name for path in written.values()]})
+    elif not quiet:
+        print_table(f"The example in {out}", ("file", "columns", "rows"), rows, left=2)

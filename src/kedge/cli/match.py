@@ -27,14 +27,13 @@ def match(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    skip_bad_rows: options.SkipBadRows = False,
     left_hypergraph: LeftHypergraph = None,
     right_hypergraph: RightHypergraph = None,
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
-    method: Annotated[
-        str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
-    ] = None,
+    method: options.Method = None,
     preset: options.Preset = "default",
     file: options.ConfigFile = None,
     assignments: options.Set = None,
@@ -63,7 +62,9 @@ def match(
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
-    given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given |= options.read_settings(
+        max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows
+    )
     given |= options.profile_settings(compare)
     given |= {} if counterparts is None else {"decide.counterparts": checked_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.show import Reporter, input_line, print_json
+from kedge.errors import KedgeError
+
+
+def _ask(run: Path, account: str) -> None:
+    """Go on only if the user agrees; where nobody can be asked, `--yes` is needed."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise KedgeError("purging cannot be undone, and there is no terminal to ask on", remedy="give --yes")
+    answer = input_line(f"Remove {account!r} from {run} for good? This cannot be undone. [y/N] ")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise KedgeError("nothing was removed", remedy="answer y, or give --yes")
 
 
 @guarded
@@ -15,6 +27,7 @@ def purge(
     run: RunDirectory,
     account: Annotated[str, typer.Argument(metavar="ID", help="The account, exactly as in the file.")],
     side: Annotated[str | None, typer.Option(help="left or right, if both networks have this id.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
@@ -29,6 +42,8 @@ def purge(
     from kedge.pipeline.purge import purge as forget
 
     check_side(side)
+    if not yes:
+        _ask(run, account)
     purged = forget(run, account, side)
     reporter = Reporter()
     for note in purged.notes(run):

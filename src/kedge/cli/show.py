@@ -19,6 +19,15 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
 
 
+def input_line(question: str) -> str:
+    """What the user answers on the terminal; the question goes to stderr, as stdout is for data."""
+    from kedge.context import printable
+
+    sys.stderr.write(printable(question))
+    sys.stderr.flush()
+    return sys.stdin.readline()
+
+
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
     """A table on stdout; the first `left` columns aligned to the left, numbers to the right."""
     from kedge.context import Shown, table_text

@@ -25,4 +25,4 @@ from kedge.context.run_context import (
     spawn_seeds,
 )
 from kedge.context.text_table import Shown, printable, table_text
-from kedge.context.user_files import UserFile, user_file
+from kedge.context.user_files import STDIN, UserFile, user_file

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext, need_extra, one_blas_thread
+from kedge.errors import did_you_mean
 from kedge.profiles import exchange_sides
 from kedge.types import Alignment, KedgeError, Network, Problem
 
@@ -35,6 +36,8 @@ class Method:
     explains: bool = False  # its alignment has `support`, so that `kedge explain` shows single neighbours
     reads_hypergraphs: bool = False  # makes use of hyperedges that the user gives
     reads_profiles: bool = False  # makes use of what else is known of accounts
+    reads_weights: bool = False  # its scores depend on the weights of edges, not only on which edges there are
+    settings: tuple[str, ...] = ()  # the groups of settings that it reads, without those that every method reads
     chooses_settings: bool = False  # module.choose_settings: what the user left open, chosen once for a problem
     embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
@@ -89,6 +92,12 @@ class Method:
         """Whether vectors are trained under these resolved settings."""
         return self.trains and bool(self._module().trains(config))
 
+    def groups(self, config: Config) -> frozenset[str]:
+        """The groups of settings that have an effect on the method; more of them where vectors are trained."""
+        more = ("engine", "hypergraph", "mgcn", "partition") if self.trains_vectors(config) else ()
+        fewer = {"shared"} if self.trains_vectors(config) else set()
+        return frozenset({*self.settings, *more} - fewer)
+
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
         with one_blas_thread():
@@ -109,7 +118,8 @@ class Method:
 
 # Most methods of the literature need torch, and those that embed need anchors to project by.
 _torch = partial(Method, extra="mgcn")
-_embeds = partial(_torch, needs_anchors=True, embeds=True)
+_VECTORS: Final = ("hypergraph", "mgcn", "pairing")
+_embeds = partial(_torch, needs_anchors=True, embeds=True, settings=_VECTORS)
 
 
 def _in_one_order(problem: Problem, config: Config) -> tuple[Problem, Config]:
@@ -136,6 +146,7 @@ _RECORDS: Final = (
         trains=True,
         recalls_vectors=True,
         refines=True,
+        settings=("evidence", "mgcn", "pairing", "partition"),
     ),
     Method(
         "evidence",
@@ -144,6 +155,7 @@ _RECORDS: Final = (
         explains=True,
         reads_profiles=True,
         chooses_settings=True,
+        settings=("evidence",),
     ),
     _torch(
         "mgcn",
@@ -153,22 +165,37 @@ _RECORDS: Final = (
         embeds=True,
         trains=True,
         recalls_vectors=True,
+        reads_weights=True,
+        settings=(*_VECTORS, "shared"),
     ),
     Method("common-neighbours", "anchored neighbours in common, by rarity", "after Adamic and Adar, 2003"),
-    _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019"),
-    _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014"),
+    _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019", reads_weights=True),
+    _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014", settings=("pairing",)),
     _embeds("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014"),
     _embeds("node2vec", "biased random walks and skip-gram", "Grover and Leskovec, KDD 2016"),
-    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015"),
+    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015", reads_weights=True),
     _embeds("spectral", "Laplacian eigenmaps of each network", "Belkin and Niyogi, NIPS 2001"),
     _embeds("mds", "shortest paths, scaled to few dimensions", "Torgerson, 1952; de Silva and Tenenbaum, 2004"),
     _embeds("graph-factorisation", "vectors whose products are the edges", "Ahmed et al., WWW 2013"),
-    _embeds("gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017"),
-    _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
-    _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
-    _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True),
     _embeds(
-        "hypergcn", "hyperedges as few weighted edges", "HyperGCN, Yadati et al., NeurIPS 2019", reads_hypergraphs=True
+        "gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017", reads_weights=True
+    ),
+    _embeds(
+        "pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016", settings=(*_VECTORS, "engine")
+    ),
+    _embeds(
+        "pale-mlp",
+        "edge likelihood, then a two-layer map",
+        "PALE, Man et al., IJCAI 2016",
+        settings=(*_VECTORS, "engine"),
+    ),
+    _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True, reads_weights=True),
+    _embeds(
+        "hypergcn",
+        "hyperedges as few weighted edges",
+        "HyperGCN, Yadati et al., NeurIPS 2019",
+        reads_hypergraphs=True,
+        reads_weights=True,
     ),
     _embeds(
         "dhgnn", "hyperedges drawn anew from the current vectors", "Dynamic hypergraph NN, Jiang et al., IJCAI 2019"
@@ -180,10 +207,28 @@ _RECORDS: Final = (
     _torch(
         "final", "consistent neighbours of aligned pairs", "FINAL, Zhang and Tong, KDD 2016", scores_every_pair=True
     ),
-    Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018", embeds=True),
-    Method("ione", "input-output vectors that anchors share", "IONE, Liu et al., IJCAI 2016", needs_anchors=True),
+    Method(
+        "regal",
+        "structural vectors of both networks, no anchors",
+        "REGAL, Heimann et al., CIKM 2018",
+        embeds=True,
+        settings=("pairing",),
+    ),
+    Method(
+        "ione",
+        "input-output vectors that anchors share",
+        "IONE, Liu et al., IJCAI 2016",
+        needs_anchors=True,
+        settings=("pairing",),
+    ),
     _embeds("deeplink", "walks, skip-gram and dual maps", "DeepLink, Zhou et al., INFOCOM 2018"),
-    _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
+    _embeds(
+        "dalaup",
+        "joint vectors for active learning",
+        "DALAUP, Cheng et al., IJCAI 2019",
+        reads_weights=True,
+        settings=("pairing",),
+    ),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
     Method("irma", "percolation, repaired by its own matching", "IRMA, Babayov and Louzoun, arXiv 2022"),
@@ -194,6 +239,7 @@ _RECORDS: Final = (
         "PARROT, Zeng et al., WWW 2023",
         scores_every_pair=True,
         embeds=False,
+        settings=(),
     ),
     Method(
         "cosnet",
@@ -207,7 +253,9 @@ _RECORDS: Final = (
         "BASS, Cao and Yu, ECML-PKDD 2016",
         reads_profiles=True,
     ),
-    _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
+    _torch(
+        "galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020", settings=("pairing",)
+    ),
     _torch(
         "nextalign",
         "near neighbours alike, other accounts apart",
@@ -230,5 +278,6 @@ METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}
 def find_method(name: str) -> Method:
     """The method of this name, or one line with the known ones."""
     if name not in METHODS:
-        raise KedgeError(f"no method {name!r}", remedy=f"choose one of: {', '.join(METHODS)}")
+        remedy = did_you_mean(name, METHODS, f"choose one of: {', '.join(METHODS)}")
+        raise KedgeError(f"no method {name!r}", remedy=remedy)
     return METHODS[name]

@@ -11,6 +11,7 @@ from kedge import store
 from kedge.answers import Sample, replay
 from kedge.config import checked_share
 from kedge.context import one_blas_thread
+from kedge.errors import as_share
 from kedge.pipeline.match import check_report_path, match_notes
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import load_outcome
@@ -84,9 +85,11 @@ def decision_change(
     if precision is None and threshold is None and one_to_one is None and counterparts is None:
         raise KedgeError("nothing to change", remedy="give --precision, --threshold, --one-to-one or --counterparts")
     if precision is not None and not 0 < precision <= 1:
-        raise KedgeError(f"--precision is {precision}", remedy="give a share above 0 and up to 1")
+        raise KedgeError(
+            f"--precision is {precision:g}", remedy=as_share(precision, "give a share above 0 and up to 1")
+        )
     if threshold is not None and not 0 <= threshold <= 1:
-        raise KedgeError(f"--threshold is {threshold}", remedy="give a probability from 0 to 1")
+        raise KedgeError(f"--threshold is {threshold:g}", remedy=as_share(threshold, "give a probability from 0 to 1"))
     if one_to_one is not None and one_to_one not in _ASSIGNMENTS:
         raise KedgeError(f"no assignment {one_to_one!r}", remedy="choose optimal, greedy or off")
     change: dict[str, Any] = {}

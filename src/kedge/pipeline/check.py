@@ -10,7 +10,7 @@ import pyarrow as pa
 from kedge import ingest
 from kedge.config import Config
 from kedge.context import Progress
-from kedge.pipeline.inputs import Inputs, count_refinements
+from kedge.pipeline.inputs import Inputs, count_refinements, hold_pipes
 from kedge.pipeline.profiles import check_profiles
 from kedge.pipeline.suspects import examine_anchors, suspect_table
 from kedge.types import KedgeError
@@ -22,9 +22,11 @@ def check_inputs(
     """The facts, and with `suspects` the table of anchors that the rest of the evidence contradicts."""
     if suspects and inputs.anchors is None:
         raise KedgeError("there are no anchors to examine", remedy="give them with --anchors")
-    progress.stage(f"reading {_name(inputs.left, 'the left network')}")
+    names = _name(inputs.left, "the left network"), _name(inputs.right, "the right network")
+    inputs = hold_pipes(inputs, config)
+    progress.stage(f"reading {names[0]}")
     left = ingest.read_network(inputs.left, config.read, "left")
-    progress.stage(f"reading {_name(inputs.right, 'the right network')}")
+    progress.stage(f"reading {names[1]}")
     right = ingest.read_network(inputs.right, config.read, "right")
     networks, known = (left[0], right[0]), None
     if inputs.anchors is not None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from kedge.config import Config
 from kedge.decide.explanation import Explanation, FieldsOfRun, evidence_of, explain
+from kedge.errors import did_you_mean
 from kedge.evidence import COLUMNS, Evidence, recall
 from kedge.methods import find_method
 from kedge.pipeline.solve import Outcome
@@ -31,7 +33,9 @@ from kedge.store import (
     refuse_overwrite,
     write_atomically,
 )
-from kedge.types import Alignment, KedgeError, Problem
+from kedge.types import Alignment, KedgeError, Network, Problem
+
+_FEW: Final = 20_000  # accounts among which a like id is looked for: more take seconds
 
 
 def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
@@ -100,10 +104,22 @@ def _accounts(problem: Problem, left: str, right: str, file: Path | None) -> tup
         account = int(network.find([name])[0])
         if account < 0:
             other = problem.right if side == "left" else problem.left
-            hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
-            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=file, remedy="check the id")
+            if other.find([name])[0] >= 0:
+                where = f"no {side} account {name!r} in this run, but the other network has it"
+                raise KedgeError(where, file=file, remedy="exchange the two: the left account comes first")
+            raise KedgeError(f"no {side} account {name!r} in this run", file=file, remedy=_near(network, name))
         accounts.append(account)
     return accounts[0], accounts[1]
+
+
+def _near(network: Network, name: str) -> str:
+    """The remedy for an id that is not there: one that differs in case or spaces alone, or in little."""
+    plain = name.strip().casefold()
+    ids = network.ids.to_pylist()
+    same = next((known for known in ids if known.strip().casefold() == plain), None)
+    if same is not None:
+        return f"did you mean {same!r}?"
+    return "check the id" if len(ids) > _FEW else did_you_mean(name, ids, "check the id")
 
 
 def _notes(config: Config, evidence: Evidence | None, weights: Sequence[float]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ class Selection:
 def check_export(kind: str, chosen: Selection) -> None:
     """Refuse, before any work, what cannot be written."""
     if kind not in _FORMATS:
-        raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet, json or xlsx")
+        raise KedgeError(f"no format .{kind}", remedy="end the name in, or give --format, csv, parquet, json or xlsx")
     if chosen.candidates is not None:
         check_candidates(chosen.candidates)
     if chosen.everything and (chosen.candidates is not None or chosen.matches_only):

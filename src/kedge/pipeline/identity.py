@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from kedge.context import UserFile
 from kedge.pipeline.inputs import Inputs
 from kedge.store import hash_file, held_out_table
 from kedge.types import Problem
@@ -26,7 +27,7 @@ def hash_inputs(inputs: Inputs, problem: Problem) -> dict[str, dict[str, Any]]:
     given |= dict(zip(("left hypergraph", "right hypergraph"), inputs.hypergraphs, strict=True))
     given |= dict(zip(("left profiles", "right profiles"), inputs.profiles, strict=True))
     return {
-        name: hash_file(Path(source)) if isinstance(source, str | Path) else _hash_object(name, source, problem)
+        name: hash_file(source) if isinstance(source, str | Path | UserFile) else _hash_object(name, source, problem)
         for name, source in given.items()
         if source is not None
     }

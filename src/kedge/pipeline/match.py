@@ -13,7 +13,7 @@ from kedge.answers import Sample
 from kedge.config import Config, to_toml
 from kedge.context import Noting, Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
 from kedge.pipeline.identity import hash_inputs
-from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
+from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, hold_pipes, read_problem, read_test
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import MemoryRun, Outcome, solve
 from kedge.report import build_report
@@ -45,7 +45,7 @@ def match_to_run(
     """Match two networks into a run directory, or go on where an earlier call stopped; the summary."""
     progress = progress or Silent()
     started = cpu_seconds()
-    refuse_pipes(inputs)
+    inputs = hold_pipes(inputs, config)
     # Locked first: a place that cannot be written is refused before any work, and no purge comes between reading and
     # writing. Bad input leaves nothing behind.
     with store.hold_run(directory):

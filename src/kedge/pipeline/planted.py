@@ -116,6 +116,26 @@ def plant_demo(place: Path, seed: int) -> tuple[Path, Path, Path, Path]:
     return left, right, train, test
 
 
+def write_example(out: Path, force: bool) -> dict[str, Path]:
+    """Write the files of the example that comes with the package into a directory; each by its name without ending."""
+    if out.exists() and not out.is_dir():
+        raise KedgeError("is a file", file=out, remedy="give a directory")
+    refuse_directory(out, list(synthetic.EXAMPLE_FILES))
+    if not force and any((out / name).exists() for name in synthetic.EXAMPLE_FILES):
+        raise KedgeError(
+            "has files of these names", file=out, remedy="choose another directory, or overwrite with --force"
+        )
+    with translate_disk_errors(out):
+        out.mkdir(parents=True, exist_ok=True)
+    for name in synthetic.EXAMPLE_FILES:
+        write_atomically(out / name, partial(_put, synthetic.read_example(name)))
+    return {Path(name).stem: out / name for name in synthetic.EXAMPLE_FILES}
+
+
+def _put(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
+
+
 def _dump(table: Any, format: str, file: BinaryIO) -> None:
     if format == "parquet":
         import pyarrow.parquet as pq

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 
 from kedge import store
 from kedge.answers import Sample
-from kedge.config import Config, DecideConfig, EngineConfig
+from kedge.config import Config, DecideConfig, flatten
 from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
@@ -30,6 +30,9 @@ from kedge.pipeline.start import Started, start
 from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
 from kedge.profiles import FittedFields, compared_columns, fit_fields
 from kedge.types import Alignment, BoolArray, IntArray, Matches, Problem, Support, Suspects, pair_keys
+
+_OF_METHODS: Final = ("engine", "evidence", "hypergraph", "mgcn", "pairing", "partition", "shared")
+_SHOWN: Final = 6  # settings in a note
 
 
 class Run(Protocol):
@@ -194,16 +197,23 @@ def _same(value: Any) -> Any:
 
 
 def _note_unused(problem: Problem, config: Config, method: Method, progress: Progress) -> None:
-    """Notes where the chosen settings train no vectors, and so make no use of the user's hyperedges or engine."""
-    if method.trains_vectors(config):
-        return
-    if method.refines and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
+    """Notes where the method makes no use of the user's hyperedges, or of settings that are not the usual ones."""
+    if (
+        not method.trains_vectors(config)
+        and method.refines
+        and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values))
+    ):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
-    usual = EngineConfig()
-    given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]
+    # Compared with the defaults: where a value came from is not known here.
+    usual, read = flatten(Config().model_dump()), method.groups(config)
+    given = [
+        name
+        for name, value in flatten(config.model_dump()).items()
+        if value != usual[name] and name.partition(".")[0] in _OF_METHODS and name.partition(".")[0] not in read
+    ]
     if given:
-        names = ", ".join(f"engine.{name}" for name in given)
-        progress.note(f"no effect: {names}; the method {method.name} trains no vectors here")
+        more = f" and {len(given) - _SHOWN} more" if len(given) > _SHOWN else ""
+        progress.note(f"no effect on the method {method.name} here: {', '.join(given[:_SHOWN])}{more}")
 
 
 def _score(problem: Problem, config: Config, method: Method, run: Run, started: Started | None) -> Alignment:
