@@ -164,9 +164,13 @@ def hold_out(
 
     def align(fewer: Problem) -> Alignment:
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
+        whole = fewer.left is problem.left and fewer.right is problem.right
+        return method.align(fewer, config, context if whole else RunContext(progress=context.progress))
 
-    return run_folds(problem, align, config.decide, given, removes)
+    def realign(fewer: Problem, before: Alignment) -> Alignment:
+        return method.realign(fewer, before, config, RunContext(progress=context.progress))
+
+    return run_folds(problem, align, config.decide, given, removes, realign)
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
