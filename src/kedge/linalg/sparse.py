@@ -85,15 +85,10 @@ def top_of_rows(matrix: csr_array, k: int) -> tuple[IntArray, FloatArray]:
 
     Equal values stand in the order of their columns; short rows end in -1 and -inf.
     """
-    rows = row_index(matrix)
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    place = np.arange(len(rows)) - matrix.indptr[rows]
-    kept = place < k
-    columns = np.full((matrix.shape[0], k), -1, np.int64)
-    values = np.full((matrix.shape[0], k), -np.inf, np.float32)
-    columns[rows[kept], place[kept]] = matrix.indices[order][kept]
-    values[rows[kept], place[kept]] = matrix.data[order][kept]
-    return columns, values
+    from kedge.linalg.best import top_entries  # numba is loaded where it is needed
+
+    columns, values = top_entries(matrix.indptr, matrix.indices, matrix.data, k)
+    return columns, values.astype(np.float32, copy=False)
 
 
 def average_rank(above: IntArray, equal: IntArray) -> FloatArray:

@@ -39,6 +39,7 @@ class Method:
     embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
+    divides: bool = False  # module.divides: rounds in blocks, on the engine and within the memory limit of the settings
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
     extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
@@ -89,6 +90,10 @@ class Method:
         """Whether vectors are trained under these resolved settings."""
         return self.trains and bool(self._module().trains(config))
 
+    def uses_engine(self, problem: Problem, config: Config) -> bool:
+        """Whether the engine and its memory limit have an effect under these resolved settings."""
+        return self.trains_vectors(config) or (self.divides and bool(self._module().divides(problem, config)))
+
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
         with one_blas_thread():
@@ -136,6 +141,7 @@ _RECORDS: Final = (
         trains=True,
         recalls_vectors=True,
         refines=True,
+        divides=True,
     ),
     Method(
         "evidence",
@@ -144,6 +150,7 @@ _RECORDS: Final = (
         explains=True,
         reads_profiles=True,
         chooses_settings=True,
+        divides=True,
     ),
     _torch(
         "mgcn",

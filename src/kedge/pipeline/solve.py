@@ -161,10 +161,11 @@ def hold_out(
 ) -> list[Fold]:
     """The runs without some anchors, by resolved settings; `given` as in `solve`."""
     removes = not (method.embeds or method.trains_vectors(config))
+    scratch = RunContext(progress=context.progress, scratch=context.cache)
 
     def align(fewer: Problem) -> Alignment:
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
+        return method.align(fewer, config, scratch if removes else context)
 
     return run_folds(problem, align, config.decide, given, removes)
 
@@ -192,6 +193,8 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
         return
     if method.refines and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
+    if method.uses_engine(problem, config):
+        return
     usual = EngineConfig()
     given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]
     if given:

@@ -184,18 +184,9 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
 
 def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> FloatArray:
     """The best score among an account's other candidates; the floor where there is none."""
-    order = np.lexsort((-score, group))
-    sorted_group = group[order]
-    count = np.bincount(group, minlength=n)
-    first = np.concatenate([[0], np.cumsum(count)])[:-1]
-    place = np.arange(len(group)) - first[sorted_group]
-    best, second = np.full(n, floor), np.full(n, floor)
-    best[sorted_group[place == 0]] = score[order[place == 0]]
-    second[sorted_group[place == 1]] = score[order[place == 1]]
-    result = best[group]
-    leaders = order[place == 0]
-    result[leaders] = second[group[leaders]]
-    return np.asarray(np.maximum(result, floor))
+    from kedge.linalg.best import best_other  # numba is loaded where it is needed
+
+    return np.asarray(best_other(group, n, score, floor))
 
 
 def margins(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
