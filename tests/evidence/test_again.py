@@ -60,10 +60,10 @@ def test_where_beliefs_are_not_all_the_run_starts_from_the_beginning() -> None:
     config = Config(method="evidence")
     before = METHODS["evidence"].align(problem, config)
     mixed = config.model_copy(update={"pairing": config.pairing.model_copy(update={"mixture": (1.0,) * 6})})
-    assert realign(problem, mixed, before) is None
+    assert realign(problem, mixed, before, RunContext()) is None
     other = METHODS["common-neighbours"]
     found = other.align(problem, config)
-    assert realign(problem, config, found) is None, "no beliefs"
+    assert realign(problem, config, found, RunContext()) is None, "no beliefs"
     again = other.realign(problem, found, config, RunContext())
     assert (row_index(again.scores) == row_index(found.scores)).all()  # type: ignore[attr-defined]
 
@@ -76,6 +76,6 @@ def test_nothing_changes_where_nothing_is_lost_and_beliefs_rest() -> None:
         update={"evidence": config.evidence.model_copy(update={"form": "sparse", "rounds": 80, "least_rounds": 80})}
     )
     before = METHODS["evidence"].align(sparse, settled)
-    again = realign(sparse, settled, before)
+    again = realign(sparse, settled, before, RunContext())
     assert again is not None
     assert (_first(again, 200) == _first(before, 200)).mean() > 0.98

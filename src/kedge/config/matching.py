@@ -130,6 +130,13 @@ class EvidenceConfig(Stage):
         default=10, ge=1, le=10_000, description="best candidates of an account that send messages in a round"
     )
     keep: int = Field(default=50, ge=1, le=100_000, description="best candidates of each account in the result")
+    entries: int = Field(
+        default=40_000_000,
+        ge=1,
+        le=1_000_000_000_000,
+        description="candidates of all accounts together at most: with more accounts, keep is smaller, and candidates "
+        "at least",
+    )
     first_temperature: float = Field(default=4.0, gt=0, le=1e6, description="temperature of the first round")
     temperature: float = Field(default=1.0, gt=0, le=1e6, description="divides log-odds before they become beliefs")
     work: float = Field(

@@ -10,13 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from kedge.config import Config
+from kedge.context import RunContext
+from kedge.evidence.blocks import Where
 from kedge.evidence.forms import FORMS
 from kedge.evidence.ranking import rank_candidates
 from kedge.linalg import SparseAlignment, without_entries
 from kedge.types import Alignment, Problem
 
 
-def realign(problem: Problem, config: Config, before: Alignment) -> SparseAlignment | None:
+def realign(problem: Problem, config: Config, before: Alignment, context: RunContext) -> SparseAlignment | None:
     """The alignment of a problem whose accounts have lost edges; `before` is that of the whole one.
 
     None where beliefs and prior are not all that it rests on.
@@ -27,4 +29,6 @@ def realign(problem: Problem, config: Config, before: Alignment) -> SparseAlignm
     gone = [np.flatnonzero(network.degrees == 0) for network in (problem.left, problem.right)]
     prior = None if known.prior is None else without_entries(known.prior.tocsr(), *gone)
     beliefs = without_entries(known.beliefs.tocsr(), *gone)
-    return rank_candidates(problem, FORMS[config.evidence.form](problem, config.evidence, prior, start=beliefs))
+    where = Where.of(config.engine, context)
+    found = FORMS[config.evidence.form](problem, config.evidence, prior, start=beliefs, where=where)
+    return rank_candidates(problem, found)

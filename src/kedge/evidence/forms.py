@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
+from kedge.evidence.blocks import Where
 from kedge.evidence.kernels import LEAST_RATIO
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
@@ -102,6 +103,7 @@ def propagate_dense(
     prior: csr_array | None = None,
     profiles: ProfilePrior | None = None,
     start: csr_array | None = None,
+    where: Where | None = None,  # noqa: ARG001 (small enough for one place)
 ) -> Evidence:
     """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each.
 

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from kedge.config import Config, PairingConfig
 from kedge.context import Progress, RunContext
 from kedge.embedding.sketch import vectors_of
+from kedge.evidence.blocks import Where
 from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
 from kedge.evidence.profile_prior import ProfilePrior, profile_prior
@@ -118,7 +119,7 @@ def refine(
     Matches that the prior makes certain align the spaces better than the anchors alone did, so it is made again as long
     as there are many more of them.
     """
-    spread = FORMS[config.evidence.form]
+    spread, where = FORMS[config.evidence.form], Where.of(config.engine, context)
     certain = len(certain_pairs(problem, evidence, config.pairing.certain))
     for _ in range(config.pairing.refinements):
         before = certain
@@ -126,7 +127,7 @@ def refine(
         prior = prior_of(near, evidence.beliefs.shape)
         if prior.nnz == 0:
             break
-        evidence = replace(spread(problem, config.evidence, prior, profiles), vectors=near.vectors)
+        evidence = replace(spread(problem, config.evidence, prior, profiles, where=where), vectors=near.vectors)
         certain = len(certain_pairs(problem, evidence, config.pairing.certain))
         if certain < _GROWTH * before:
             break

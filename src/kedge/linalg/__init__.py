@@ -1,6 +1,6 @@
 """Arrays and sparse matrices: the kernels that several rooms share, and the scores of pairs (`Alignment`).
 
-`assign` and `spmm` load numba and are reached directly.
+`assign`, `best` and `spmm` load numba or torch and are reached directly.
 """
 
 from kedge.linalg.alignment import PairModel, SparseAlignment, VectorAlignment, join_csr, split_csr

@@ -17,7 +17,9 @@ from kedge.embedding.sketch import recall_sketches
 from kedge.evidence import (
     FORMS,
     Evidence,
+    Where,
     choose_settings,
+    may_divide,
     mix,
     profile_prior,
     rank_candidates,
@@ -30,7 +32,17 @@ from kedge.evidence import (
 from kedge.similarity import project_by
 from kedge.types import Alignment, Network, Problem
 
-__all__ = ["align", "choose_settings", "find_evidence", "prepare", "realign", "recall_vectors", "refinements", "trains"]
+__all__ = [
+    "align",
+    "choose_settings",
+    "divides",
+    "find_evidence",
+    "prepare",
+    "realign",
+    "recall_vectors",
+    "refinements",
+    "trains",
+]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 
@@ -47,7 +59,9 @@ def find_evidence(problem: Problem, config: Config, context: RunContext) -> Evid
     """
     config = choose_settings(problem, config, context)
     profiles = profile_prior(problem, config)
-    evidence = FORMS[config.evidence.form](problem, config.evidence, profiles=profiles)
+    evidence = FORMS[config.evidence.form](
+        problem, config.evidence, profiles=profiles, where=Where.of(config.engine, context)
+    )
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return evidence
     if config.pairing.refinements:
@@ -93,3 +107,8 @@ def refinements(left: Network, right: Network, anchors: int, config: Config) -> 
         return 0
     count = refinements_at_most(left, right, anchors, config.pairing)
     return max(count, 1) if config.pairing.mixture else count  # a mixture searches once too
+
+
+def divides(problem: Problem, config: Config) -> bool:
+    """Whether rounds may run in blocks, and elsewhere."""
+    return may_divide(problem, config.evidence, problem.profiles is not None)

@@ -184,10 +184,11 @@ def hold_out(
         mine = report()
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
         whole = fewer.left is problem.left and fewer.right is problem.right
-        return method.align(fewer, config, replace(context, progress=mine) if whole else RunContext(progress=mine))
+        kept = replace(context, progress=mine) if whole else RunContext(progress=mine, scratch=context.cache)
+        return method.align(fewer, config, kept)
 
     def realign(fewer: Problem, before: Alignment) -> Alignment:
-        return method.realign(fewer, before, config, RunContext(progress=report()))
+        return method.realign(fewer, before, config, RunContext(progress=report(), scratch=context.cache))
 
     folds = run_folds(problem, align, config.decide, given, removes, realign)
     progress.advance(runs, runs, "folds")
@@ -221,6 +222,7 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
     # Compared with the defaults: where a value came from is not known here.
     usual, read = flatten(Config().model_dump()), method.groups(config)
+    read |= {"engine"} if method.uses_engine(problem, config) else set()
     given = [
         name
         for name, value in flatten(config.model_dump()).items()
