@@ -175,14 +175,21 @@ def hold_out(
     runs = count_folds(len(problem.anchors[:given]), config.decide.holdout, config.decide.folds)
     number, progress = count(), context.progress
 
-    def align(fewer: Problem) -> Alignment:
+    def report() -> Progress:
         place = next(number)
         progress.advance(place, runs, "folds")
-        mine = Within(progress, place, runs, "fold")
-        # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=mine) if removes else replace(context, progress=mine))
+        return Within(progress, place, runs, "fold")
 
-    folds = run_folds(problem, align, config.decide, given, removes)
+    def align(fewer: Problem) -> Alignment:
+        mine = report()
+        # What is made of networks without decoys' partners is used once: it belongs to no cache.
+        whole = fewer.left is problem.left and fewer.right is problem.right
+        return method.align(fewer, config, replace(context, progress=mine) if whole else RunContext(progress=mine))
+
+    def realign(fewer: Problem, before: Alignment) -> Alignment:
+        return method.realign(fewer, before, config, RunContext(progress=report()))
+
+    folds = run_folds(problem, align, config.decide, given, removes, realign)
     progress.advance(runs, runs, "folds")
     return folds
 
