@@ -69,6 +69,9 @@ def build(folder: Path) -> Path:
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
+    (
+        site / "404.html"
+    ).unlink()  # for a server at the root of a host; read from a disk it finds neither styles nor scripts
     return site
 
 
