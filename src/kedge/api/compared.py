@@ -146,7 +146,7 @@ def compare(
         for note in experiments.check_plan(plan):
             noting.note(note)
         noting.stage(f"measuring {len(variants)} methods under {seeds} seeds")
-        execution = experiments.Execution(folder, many, lambda done, total: noting.advance(done, total, "cells"))
+        execution = experiments.Execution(folder, many, experiments.count_cells(noting))
         found = experiments.compare_methods(plan, execution)
     if folder is not None:
         experiments.write_comparison(folder, found)
@@ -255,6 +255,6 @@ def reproduce(
     refuse_directory(folder)
     shown = progress_of(progress)
     shown.stage(f"{experiment.title.lower()}: {len(asked.variants)} methods")
-    execution = experiments.Execution(folder, many, lambda done, total: shown.advance(done, total, "cells"))
+    execution = experiments.Execution(folder, many, experiments.count_cells(shown))
     found = experiments.run_experiment(experiment, asked, execution)
     return Reproduced(found, experiments.write_experiment(folder, found))

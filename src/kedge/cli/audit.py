@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Quiet, Raw, RunDirectory, guarded
-from kedge.cli.show import Reporter, note_guarded, print_audit, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_audit, print_json
 from kedge.errors import KedgeError
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 _SHOWN = 20  # suspects on the terminal
@@ -41,6 +42,7 @@ def check(
     raw: options.Raw = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Show facts, warnings and a cost estimate for two networks, their anchors and their profiles.
@@ -61,7 +63,7 @@ def check(
     given |= options.profile_settings(compare)
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, profiles=(left_profiles, right_profiles))
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         facts, table = check_inputs(inputs, config, reporter, suspects=suspects)
     if out is not None:
         _write(table, out, raw)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +17,7 @@ from kedge.cli.options import (
     Debug,
     Force,
     Json,
+    JsonProgress,
     LeftColumns,
     LeftProfiles,
     Quiet,
@@ -29,7 +29,8 @@ from kedge.cli.options import (
     profile_settings,
     read_settings,
 )
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 if TYPE_CHECKING:
     from kedge.experiments import Comparison
@@ -39,11 +40,6 @@ OutputDirectory = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Save every cell there; the same command again resumes."),
 ]
-
-
-def count_cells(reporter: Reporter) -> Callable[[int, int], None]:
-    """Progress in cells."""
-    return lambda done, total: reporter.advance(done, total, f"{done} of {total} cells")
 
 
 @guarded
@@ -89,6 +85,7 @@ def compare(
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Compare methods on your own data: the same splits, the same evaluation, mean and spread over seeds, CPU, memory.
@@ -116,12 +113,12 @@ def compare(
     named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)
     plan = experiments.Plan(pair, experiments.find_shares(pair, train), variants, tuple(range(seeds)), overrides)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage("reading")
         for note in experiments.check_plan(plan):
             reporter.note(note)
         reporter.stage(f"measuring {len(variants)} methods under {seeds} seeds")
-        found = experiments.compare_methods(plan, experiments.Execution(out, many, count_cells(reporter)))
+        found = experiments.compare_methods(plan, experiments.Execution(out, many, experiments.count_cells(reporter)))
     if out is not None:
         experiments.write_comparison(out, found)
     experiments.write_files(

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Raw, RunDirectory, guarded
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
 
 

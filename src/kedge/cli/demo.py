@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from kedge.cli.options import Debug, Force, Json, Quiet, guarded
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.options import Debug, Force, Json, JsonProgress, Quiet, guarded
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 
 @guarded
@@ -24,6 +25,7 @@ def demo(
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001
 ) -> None:
     """Plant a pair of networks and match it: matches, metrics and a run directory in under a minute."""
@@ -40,7 +42,7 @@ def demo(
     config = resolve(overrides={"seed": seed})
     with tempfile.TemporaryDirectory(prefix="kedge-demo-") as folder:
         inputs = Inputs(*plant_demo(Path(folder), seed))
-        with Reporter(quiet).open() as reporter:
+        with Reporter(quiet, json_progress).open() as reporter:
             summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
 
 
@@ -57,6 +58,7 @@ def embed(
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Embed one network with MGCN: one vector per account. The loss is shown next to that of a constant prediction.
@@ -80,7 +82,7 @@ def embed(
     given |= options.read_settings(max_input_memory, columns)
     given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)
         made = embed_request(asked, config, RunContext(cache, reporter))
     note_guarded(write_embedded(made, asked, out, card, preset, raw=raw))

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, print_json, print_metrics, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_metrics, print_table
 
 _OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
 LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]
@@ -50,6 +51,7 @@ def match(
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Match two networks: ranked candidates, probabilities and one-to-one matches in a run directory.
@@ -69,7 +71,7 @@ def match(
     given |= {} if counterparts is None else {"decide.counterparts": checked_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph), (left_profiles, right_profiles))
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)
 

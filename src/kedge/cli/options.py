@@ -33,6 +33,9 @@ Anchors = Annotated[Path | None, typer.Option("--anchors", "-a", help=_ANCHORS)]
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory, as `kedge match -o` makes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
+JsonProgress = Annotated[
+    bool, typer.Option("--json-progress", help="Progress, notes and errors as JSON, one object per line of stderr.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 Raw = Annotated[
@@ -223,6 +226,10 @@ def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
         import traceback
 
         traceback.print_exc()
+    if kwargs.get("json_progress"):
+        from kedge.cli.progress import json_event
+
+        line = json_event("error", text=line.removeprefix("kedge: "), code=code)
     write_line(line)
     raise typer.Exit(code) from None
 

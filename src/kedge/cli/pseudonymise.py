@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 if TYPE_CHECKING:

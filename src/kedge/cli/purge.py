@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, input_line, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import input_line, print_json
 from kedge.errors import KedgeError
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kedge.cli.compare import Workers, count_cells
-from kedge.cli.options import Debug, Json, Quiet, Set, guarded
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.compare import Workers
+from kedge.cli.options import Debug, Json, JsonProgress, Quiet, Set, guarded
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 if TYPE_CHECKING:
     from kedge.experiments import Reproduced
@@ -46,6 +47,7 @@ def reproduce(
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Run an experiment of the MGCN paper: tables (Markdown, CSV, JSON) and a figure, next to what the paper prints.
@@ -72,9 +74,9 @@ def reproduce(
     many = experiments.check_workers(workers)
     folder = out or Path("reproduced") / experiment.name
     refuse_directory(folder)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage(f"{experiment.title.lower()}: {len(asked.variants)} methods")
-        execution = experiments.Execution(folder, many, count_cells(reporter))
+        execution = experiments.Execution(folder, many, experiments.count_cells(reporter))
         found = experiments.run_experiment(experiment, asked, execution)
         for note in found.notes:
             reporter.note(note)

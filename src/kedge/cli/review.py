@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json
 
 
 @guarded

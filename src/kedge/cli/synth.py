@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Columns, Debug, Force, Json, Quiet, guarded, read_settings
-from kedge.cli.show import Reporter, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 
 @guarded

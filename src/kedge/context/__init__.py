@@ -20,6 +20,7 @@ from kedge.context.run_context import (
     Progress,
     RunContext,
     Silent,
+    Within,
     digest,
     get_or_make,
     spawn_seeds,

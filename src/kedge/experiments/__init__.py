@@ -23,5 +23,5 @@ from kedge.experiments.request import (
     find_pair,
     find_shares,
 )
-from kedge.experiments.run import Execution
+from kedge.experiments.run import Execution, count_cells
 from kedge.experiments.tables import label_of

@@ -179,7 +179,7 @@ def match_notes(matches: Matches) -> tuple[str, ...]:
             f"{tied:,} of {accounts:,} accounts have several best candidates with equal scores: "
             "which of them stands first means nothing"
         )
-    if matches.threshold >= 1:
+    if matches.threshold >= 1 and matches.probability.max() < 1:
         notes.append(
             "no probability is 1: with a precision or threshold of 1 nothing is called a match; ask for less, e.g. 0.95"
         )

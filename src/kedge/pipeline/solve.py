@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -22,12 +23,12 @@ from scipy.sparse import csr_array
 from kedge import store
 from kedge.answers import Sample
 from kedge.config import Config, DecideConfig, flatten
-from kedge.context import Cache, Progress, RunContext, cpu_seconds, one_blas_thread
+from kedge.context import Cache, Progress, RunContext, Within, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.pipeline.start import Started, start
-from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
+from kedge.probability import AnyCalibrator, Fold, calibrate_on, count_folds, find_suspects, run_folds
 from kedge.profiles import FittedFields, compared_columns, fit_fields
 from kedge.types import Alignment, BoolArray, IntArray, Matches, Problem, Support, Suspects, pair_keys
 
@@ -173,12 +174,26 @@ def hold_out(
 ) -> list[Fold]:
     """The runs without some anchors, by resolved settings; `given` as in `solve`."""
     removes = not (method.embeds or method.trains_vectors(config))
+    runs = count_folds(len(problem.anchors[:given]), config.decide.holdout, config.decide.folds)
+    number, progress = count(), context.progress
+
+    def report() -> Progress:
+        place = next(number)
+        progress.advance(place, runs, "folds")
+        return Within(progress, place, runs, "fold")
 
     def align(fewer: Problem) -> Alignment:
+        mine = report()
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=context.progress) if removes else context)
+        whole = fewer.left is problem.left and fewer.right is problem.right
+        return method.align(fewer, config, replace(context, progress=mine) if whole else RunContext(progress=mine))
 
-    return run_folds(problem, align, config.decide, given, removes)
+    def realign(fewer: Problem, before: Alignment) -> Alignment:
+        return method.realign(fewer, before, config, RunContext(progress=report()))
+
+    folds = run_folds(problem, align, config.decide, given, removes, realign)
+    progress.advance(runs, runs, "folds")
+    return folds
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
