@@ -169,6 +169,13 @@ class Linker:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_rows")
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: the input is two networks, no table of numbers."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=inputs, no_validation=True)
+
     def __repr__(self) -> str:
         usual = Linker()
         changed = [f"{name}={value!r}" for name, value in self.get_params().items() if value != getattr(usual, name)]

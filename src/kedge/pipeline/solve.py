@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from kedge import store
 from kedge.answers import Sample
 from kedge.config import Config, DecideConfig, flatten
-from kedge.context import Progress, RunContext, Within, cpu_seconds, one_blas_thread
+from kedge.context import Cache, Progress, RunContext, Within, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
@@ -82,7 +82,8 @@ class MemoryRun:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of matching; `config` is the resolved configuration, `audit` what an audit shows of the matches."""
+    """The result of matching; `config` is the resolved configuration, `audit` what an audit shows of the matches,
+    `cache` what a match in memory has cached, its vectors among it."""
 
     problem: Problem
     config: Config
@@ -91,6 +92,7 @@ class Outcome:
     matches: Matches
     audit: Mapping[str, Any] | None = None
     suspects: Suspects = field(default_factory=Suspects)
+    cache: Cache | None = None
 
     def predicts_link(self, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the calibrator's rule or by the pair network alone (`pairing.decides`).
