@@ -56,7 +56,7 @@ def check(
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import hold_pipe, read_network, read_pairs, resolve_pairs
-    from kedge.pipeline import check_profiles, count_refinements
+    from kedge.pipeline import check_profiles, estimate_cost
     from kedge.store import refuse_overwrite
 
     if out is not None:
@@ -77,13 +77,13 @@ def check(
             resolved = resolve_pairs(read_pairs(sources[2], reading), left_side[0], right_side[0])
             known = (resolved.pairs, resolved.report)
         found = 0 if known is None else known[1].found
-        refinements = count_refinements(left_side[0], right_side[0], found, config)
         fields: dict[str, Any] = {}
         if left_profiles is not None or right_profiles is not None:
             networks, pairs = (left_side[0], right_side[0]), None if known is None else known[0]
             fields = check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
         counted = len(fields.get("fields", ()))
-        facts = examine(left_side, right_side, known, refinements, counted).as_dict() | fields
+        cost = estimate_cost(left_side[0], right_side[0], found, config, counted)
+        facts = examine(left_side, right_side, known, cost).as_dict() | fields
         found_wrong = _examine(sources, config, reporter) if suspects else None
     if out is not None and found_wrong is not None:
         _write(found_wrong["table"], out, raw)

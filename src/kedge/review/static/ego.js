@@ -4,7 +4,7 @@ import { h, plain, s, shorten } from "./dom.js";
 export const COLOURS = ["#0072b2", "#c24e00", "#00795a", "#a8437f", "#8a6100", "#4b5fc0"];
 export const colour = (i) => COLOURS[i % COLOURS.length];
 const ROW = 27;
-const EDGES = 24; // drawn on each side among neighbours: more of them are one grey mass
+const EDGES = 14; // drawn on each side among neighbours: more of them are one grey mass
 
 function arc(n, radius, from, to) {
   return Array.from({ length: n }, (_, i) => {
