@@ -104,6 +104,62 @@ def test_the_whole_path_by_keyboard(chromium: Browser, server: Server, entries: 
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["1280", "390"])
+def test_any_account_is_searched_compared_and_decided(
+    chromium: Browser, server: Server, entries: Entries, size: tuple[int, int]
+) -> None:
+    tab = Tab(chromium, server, size)
+    tab.name("Ann")
+    first = tab.pair()
+    shown = {name.inner_text() for name in tab.page.query_selector_all(".choices ol:not(.others) .choice .id")}
+    tab.page.keyboard.press("o")
+    tab.page.keyboard.type("b00")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector(".others .choice")
+    others = {name.inner_text(): name for name in tab.page.query_selector_all(".others .choice .id")}
+    picked = next(name for name in others if name not in shown)
+    looked = tab.answered(others[picked].click, first)
+    assert looked == (first[0], picked)
+    assert "Why this probability" in tab.page.inner_text("main"), "explained like any other"
+    tab.answered(lambda: tab.page.keyboard.press("n"), looked)
+    last = entries()[-1]
+    assert (last.action, last.left, last.right) == ("no", first[0], picked)
+    tab.page.fill("#other", "no such account")
+    tab.page.keyboard.press("Enter")
+    tab.page.wait_for_selector("text=no right account has this in its id")
+    tab.close()
+
+
+def test_keys_can_be_changed(chromium: Browser, server: Server, entries: Entries) -> None:
+    tab = Tab(chromium, server)
+    press, page = tab.page.keyboard.press, tab.page
+    tab.name("Ann")
+
+    def change(action: str, key: str) -> None:
+        press("?")
+        page.wait_for_selector("dialog dl")
+        page.fill(f"#key-{action}", key)
+        page.click("dialog button[value=ok]")
+
+    change("yes", "j")
+    page.wait_for_selector("dialog", state="detached")
+    page.wait_for_selector(".answer.yes kbd:text-is('J')")
+    second = tab.answered(lambda: press("j"), tab.pair())
+    press("y")  # means nothing now
+    assert tab.pair() == second
+    change("no", "j")
+    page.wait_for_selector("text=“j” is used twice")
+    press("Escape")
+    page.wait_for_selector("dialog", state="detached")
+    page.reload()
+    tab.pair()
+    third = tab.answered(lambda: press("n"), second)
+    page.evaluate('localStorage.setItem(\'kedge-keys\', \'{"yes": 7, "no": ""\')')
+    tab.answered(lambda: press("y"), third)
+    assert [entry.action for entry in entries()] == ["yes", "no", "yes"], "damaged settings are ignored"
+    tab.close()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["1280", "390"])
 def test_the_whole_path_by_mouse(chromium: Browser, server: Server, entries: Entries, size: tuple[int, int]) -> None:
     tab = Tab(chromium, server, size, has_touch=size[0] < 500)
     click = tab.page.click

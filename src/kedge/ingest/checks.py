@@ -19,7 +19,7 @@ from kedge.linalg import pattern
 from kedge.types import IntArray, Network
 
 # Fitted to benchmarks/growth.py and full_size.py, all with planted pairs: a rough guide.
-_CPU_SECONDS_FLOOR: Final = 5.0
+_CPU_SECONDS_FLOOR: Final = 2.0  # benchmarks/estimates.py: matches of 300 accounts per side
 _CPU_SECONDS_PER_ACCOUNT: Final = 3.5e-4
 _CPU_SECONDS_PER_EDGE: Final = 2e-5
 _REFINEMENT_PER_ACCOUNT: Final = 1.5e-4  # CPU seconds of a search of near accounts, and of evidence with a prior
@@ -87,14 +87,15 @@ def check(
     left: tuple[Network, EdgeReport],
     right: tuple[Network, EdgeReport],
     anchors: tuple[IntArray, AnchorReport] | None,
-    refinements: int = 0,
-    fields: int = 0,
+    cost: tuple[float, float] | None = None,
 ) -> CheckReport:
-    """Describe two networks and their anchors (accounts, -1 for unknown ones); `refinements` and `fields` as in
-    `estimate_cost`."""
+    """Describe two networks and their anchors (accounts, -1 for unknown ones).
+
+    `cost`: CPU seconds and megabytes of a match; without it, those of evidence alone.
+    """
     facts = [_describe(*side) for side in (left, right)]
     known = None if anchors is None else _describe_anchors(left[0], right[0], *anchors)
-    seconds, megabytes = estimate_cost(left[0], right[0], refinements, fields)
+    seconds, megabytes = cost or estimate_cost(left[0], right[0])
     warnings = [
         *_network_warnings("left", left[0], facts[0]),
         *_network_warnings("right", right[0], facts[1]),

@@ -10,7 +10,7 @@ import pyarrow as pa
 from kedge import ingest
 from kedge.config import Config
 from kedge.context import Progress
-from kedge.pipeline.inputs import Inputs, count_refinements, hold_pipes
+from kedge.pipeline.inputs import Inputs, estimate_cost, hold_pipes
 from kedge.pipeline.profiles import check_profiles
 from kedge.pipeline.suspects import examine_anchors, suspect_table
 from kedge.types import KedgeError
@@ -32,21 +32,22 @@ def check_inputs(
     if inputs.anchors is not None:
         resolved = ingest.resolve_pairs(ingest.read_pairs(inputs.anchors, config.read), *networks)
         known = (resolved.pairs, resolved.report)
-    refinements = count_refinements(*networks, 0 if known is None else known[1].found, config)
     fields: dict[str, Any] = {}
     if any(source is not None for source in inputs.profiles):
         pairs = None if known is None else known[0]
         fields = check_profiles(inputs.profiles, networks, pairs, config, progress)
-    facts = ingest.check(left, right, known, refinements, len(fields.get("fields", ()))).as_dict() | fields
+    found = 0 if known is None else known[1].found
+    cost = estimate_cost(*networks, found, config, len(fields.get("fields", ())))
+    facts = ingest.check(left, right, known, cost).as_dict() | fields
     if not suspects:
         return facts, None
-    problem, found = examine_anchors(Inputs(inputs.left, inputs.right, inputs.anchors), config, progress)
-    table = suspect_table(problem, found)
+    problem, wrong = examine_anchors(Inputs(inputs.left, inputs.right, inputs.anchors), config, progress)
+    table = suspect_table(problem, wrong)
     facts["suspects"] = {
-        "examined": found.examined,
-        "share": found.share,
-        "unrelated": found.unrelated,
-        "note": found.notes[0] if found.unrelated else "",
+        "examined": wrong.examined,
+        "share": wrong.share,
+        "unrelated": wrong.unrelated,
+        "note": wrong.notes[0] if wrong.unrelated else "",
         "table": table.to_pylist(),
     }
     return facts, table

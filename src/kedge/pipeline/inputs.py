@@ -18,6 +18,7 @@ from kedge.engine import check_engine
 from kedge.evidence import with_vectors
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
+from kedge.methods.costs import estimate_seconds
 from kedge.pipeline.profiles import draws_from_profiles, note_fields, note_unread, read_both, refuse_no_profiles
 from kedge.probability import count_parts
 from kedge.profiles import choose_fields, shared_values
@@ -245,11 +246,21 @@ def count_refinements(left: Network, right: Network, anchors: int, config: Confi
     return each * (1 + count_parts(anchors, config.decide.holdout, config.decide.folds))
 
 
+def estimate_cost(left: Network, right: Network, anchors: int, config: Config, fields: int = 0) -> tuple[float, float]:
+    """Roughly how many CPU seconds and megabytes a match takes with this method and so many anchors."""
+    repeated = count_refinements(left, right, anchors, config)
+    seconds, megabytes = ingest.estimate_cost(left, right, repeated, fields)
+    runs = count_folds(anchors, config.decide.holdout, config.decide.folds) if anchors else 0
+    sizes = left.n + right.n, left.edges + right.edges
+    own = estimate_seconds(find_method(config.method), config, *sizes, runs)
+    return (seconds if own is None else round(own, 1)), megabytes
+
+
 def cost_note(problem: Problem, config: Config) -> str:
     """What a match will take, estimated before it starts."""
-    repeated = count_refinements(problem.left, problem.right, len(problem.anchors), with_vectors(problem, config))
     fields = 0 if problem.profiles is None else len(choose_fields(*problem.profiles, config.profiles))
-    seconds, megabytes = ingest.estimate_cost(problem.left, problem.right, repeated, fields)
+    sides = problem.left, problem.right
+    seconds, megabytes = estimate_cost(*sides, len(problem.anchors), with_vectors(problem, config), fields)
     return f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
 
 

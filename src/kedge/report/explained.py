@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from kedge.decide import steps
 from kedge.decide.explanation import Explanation
 from kedge.decide.steps import Line, Name, Words
-from kedge.report.markup import Child, Markup, join, name_of, number, tag
+from kedge.report.markup import Child, Markup, brief_of, join, number, tag
 
 _VALUE: Final = 92  # right end of the numbers
 _BARS: Final = (108, 388)
@@ -126,7 +126,7 @@ def _shown(line: Line, signed: bool) -> str:
 
 
 def _html(words: Words) -> Markup:
-    return join(*(word if isinstance(word, str) else tag("span", name_of(word.id), class_="id") for word in words))
+    return join(*(word if isinstance(word, str) else tag("span", brief_of(word.id), class_="id") for word in words))
 
 
 def _bar(bar: _Bar, value: float) -> Markup:

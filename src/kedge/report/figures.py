@@ -18,6 +18,7 @@ _OUTCOME_COLOURS: Final = {
     "wrong, in review": "third",
     "no match": "none",
 }
+_LITTLE: Final = 0.01  # of the time of all stages: no row of its own
 _DECISION_COLOURS: Final = {"match": "match", "review": "review", "no match": "none"}
 
 
@@ -290,16 +291,24 @@ def _worst_fit(parts: Mapping[str, Any], side: str) -> str:
 
 
 def _seconds(facts: Facts) -> Figure:
-    rows = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
-    caption = f"{sum(value for _, value in rows):,.1f} CPU seconds in all stages, without reading the input."
+    every = [(stage["name"], float(stage["cpu_seconds"])) for stage in facts.stages]
+    total = sum(value for _, value in every)
+    # A row for each stage that hardly took any time would hide those that did.
+    rows = [(f"{name}, {value / total:.0%}", value) for name, value in every if total and value >= _LITTLE * total]
+    few = [value for _, value in every if not total or value < _LITTLE * total]
+    if few:
+        rows.append((f"{len(few)} other stages together", sum(few)))
+    caption = f"{total:,.1f} CPU seconds in all stages, without reading the input."
     chart = charts.horizontal_bars(Labels("Time by stage", caption), rows, "s", "match", 2)
-    table = tuple((name, f"{value:,.2f}") for name, value in rows)
+    table = tuple((name, f"{value:,.2f}") for name, value in every)
     return Figure("seconds", "Time by stage", caption, chart, (), ("stage", "CPU seconds"), table)
 
 
 def _memory(facts: Facts) -> Figure:
-    rows = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
-    caption = "Largest resident memory of the process up to the end of each stage."
+    every = [(stage["name"], float(stage["peak_mb"])) for stage in facts.stages]
+    before = [0.0, *(value for _, value in every)]
+    rows = [row for row, peak in zip(every, before, strict=False) if row[1] >= (1 + _LITTLE) * peak]
+    caption = "Largest resident memory of the process up to the end of each stage that raised it."
     chart = charts.horizontal_bars(Labels("Memory by stage", caption), rows, "MB", "right", 0)
     table = tuple((stage["name"], f"{stage['peak_mb']:,.0f}", f"{stage['bytes']:,}") for stage in facts.stages)
     return Figure("memory", "Memory by stage", caption, chart, (), ("stage", "peak MB", "bytes written"), table)

@@ -14,6 +14,7 @@ from importlib import resources
 from typing import Any, Final, TypeAlias
 
 _LONGEST: Final = 240
+_BRIEF: Final = 60  # letters of an id in a table
 # Zero-width joiners are letters of some scripts; these others only hide or reorder what the reader sees.
 _INVISIBLE: Final = frozenset("\u061c\u200b\u200e\u200f\u2060\ufeff") | {
     chr(c) for c in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xE0000, 0xE0080))
@@ -73,6 +74,19 @@ def name_of(identifier: str) -> Markup:
     missing = len(identifier) - _LONGEST
     more = f"… (and {missing:,} more letters)" if missing > 0 else ""
     return tag("bdi", "".join(map(_visible, identifier[:_LONGEST])) + more)
+
+
+def brief_of(identifier: str) -> Markup:
+    """An account id in a table: of a long one the middle is cut out, since the last letters of long ids often differ.
+
+    The whole of it is what a pointer on it shows.
+    """
+    if len(identifier) <= _BRIEF:
+        return name_of(identifier)
+    tail = _BRIEF // 3
+    whole = "".join(map(_visible, identifier[:_LONGEST])) + ("…" if len(identifier) > _LONGEST else "")
+    shown = [name_of(part) for part in (identifier[: _BRIEF - 1 - tail], identifier[-tail:])]
+    return tag("span", shown[0], "…", shown[1], title=whole)
 
 
 def data_block(identity: str, value: Any) -> Markup:

@@ -23,7 +23,7 @@ from kedge.report.blocks import (
 )
 from kedge.report.explained import explanation_card
 from kedge.report.facts import Curve, Facts, Row, Suspect
-from kedge.report.markup import Child, Markup, join, name_of, tag
+from kedge.report.markup import Child, Markup, brief_of, join, name_of, tag
 
 _SUSPECTS = 50  # rows of their table
 
@@ -262,8 +262,8 @@ def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str
         return tag("div", tag("h3", title), tag("p", empty, class_="under"), class_="card pairs-table")
     cells: list[tuple[Child, ...]] = [
         (
-            tag("span", name_of(row.left), class_="id"),
-            tag("span", name_of(row.right), class_="id"),
+            tag("span", brief_of(row.left), class_="id"),
+            tag("span", brief_of(row.right), class_="id"),
             join(meter(row.probability, colour), f"{row.probability:.3f}"),
             f"{row.given_counterpart:.3f}",
             f"{row.counterpart:.3f}",
@@ -288,7 +288,7 @@ def _pair_card(title: str, colour: str, rows: Sequence[Row], of: int, empty: str
 
 def _suspect_row(row: Suspect) -> tuple[Child, ...]:
     def shown(name: str | None) -> Child:
-        return "-" if name is None else tag("span", name_of(name), class_="id")
+        return "-" if name is None else tag("span", brief_of(name), class_="id")
 
     return (shown(row.left), shown(row.right), f"{row.wrong:.2f}", shown(row.better_right), shown(row.better_left))
 

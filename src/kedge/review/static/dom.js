@@ -51,6 +51,14 @@ export function name(text) {
   return id;
 }
 
+// A long id with its middle cut out, for lists: the last letters of long ids often differ. Whole where one looks at it.
+export function brief(text, length = 44) {
+  const letters = [...text];
+  if (letters.length <= length) return name(text);
+  const tail = Math.floor(length / 3);
+  return h("bdi", { class: "id", title: plain(text) }, spelled(letters.slice(0, length - 1 - tail).join("")), "…", spelled(letters.slice(-tail).join("")));
+}
+
 export const percent = (p) => (p === null || p === undefined ? "–" : p > 0 && p < 0.01 ? "<1 %" : p < 1 && p > 0.99 ? ">99 %" : `${Math.round(p * 100)} %`);
 export const count = (n) => n.toLocaleString("en");
 export const neighbours = (n) => `${count(n)} neighbour${n === 1 ? "" : "s"}`;

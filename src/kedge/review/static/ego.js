@@ -4,12 +4,22 @@ import { h, plain, s, shorten } from "./dom.js";
 export const COLOURS = ["#0072b2", "#c24e00", "#00795a", "#a8437f", "#8a6100", "#4b5fc0"];
 export const colour = (i) => COLOURS[i % COLOURS.length];
 const ROW = 27;
+const EDGES = 14; // drawn on each side among neighbours: more of them are one grey mass
 
 function arc(n, radius, from, to) {
   return Array.from({ length: n }, (_, i) => {
     const angle = ((n === 1 ? (from + to) / 2 : from + ((to - from) * i) / (n - 1)) * Math.PI) / 180;
     return [radius * Math.cos(angle), radius * Math.sin(angle)];
   });
+}
+
+// The edges that are drawn: those that both networks have between the same rungs first, then those between rungs.
+function thinned(pair, which) {
+  const rungs = pair.ego.joined.length;
+  const key = ([i, j]) => `${Math.min(i, j)} ${Math.max(i, j)}`;
+  const far = new Set(pair.ego[which === "left" ? "right" : "left"].edges.filter(([i, j]) => i < rungs && j < rungs).map(key));
+  const rank = (edge) => (edge[0] >= rungs || edge[1] >= rungs ? 2 : far.has(key(edge)) ? 0 : 1);
+  return [...pair.ego[which].edges].sort((a, b) => rank(a) - rank(b)).slice(0, EDGES);
 }
 
 function side(pair, which, frame) {
@@ -21,7 +31,7 @@ function side(pair, which, frame) {
   const joined = pair.ego.joined.map((_, i) => [at(frame.column), frame.top + i * ROW]);
   const alone = arc(ego.alone.length, frame.radius, 180 - fan, 180 + fan).map(([x, y]) => [centre[0] + mirror * x, centre[1] + y]);
   const places = [...joined, ...alone];
-  const lines = ego.edges.map(([i, j]) => {
+  const lines = thinned(pair, which).map(([i, j]) => {
     const [a, b] = [places[i], places[j]];
     // Edges between rungs bend towards the account, so that they do not hide behind the column.
     const both = i < joined.length && j < joined.length;
@@ -82,17 +92,22 @@ export function egoNetworks(pair, width) {
   });
   const all = pair.ego.matched;
   const summary = `${all} neighbours of both accounts are matched with each other, ${rungs} of them drawn; ${pair.left.degree - all} and ${pair.right.degree - all} others are not.`;
+  const undrawn = ["left", "right"].map((which) => pair.ego[which].edges.length - thinned(pair, which).length);
+  const thin = undrawn[0] + undrawn[1] ? h("p", { class: "muted sub" }, `${undrawn[0]} and ${undrawn[1]} more edges among these neighbours are not drawn.`) : null;
   const drawing = s("svg", { class: "ego", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": summary },
     sides.map((one) => one.lines), ladder, sides.map((one) => one.front));
   const none = rungs ? null : h("p", { class: "none" }, "No neighbour of one account is matched with a neighbour of the other.");
-  return h("div", { class: "egos" }, drawing, none);
+  return h("div", { class: "egos" }, drawing, none, thin);
 }
 
 export function legend() {
   const key = (drawing, words) => h("li", {}, s("svg", { width: 30, height: 14, "aria-hidden": "true" }, drawing), words);
+  // The colour of a rung is only its number's, so the key to solid and dashed has none.
+  const rung = (kind) => [s("line", { x1: 8, x2: 22, y1: 7, y2: 7, class: `${kind} key` }), s("circle", { cx: 7, cy: 7, r: 5, class: "key" }), s("circle", { cx: 23, cy: 7, r: 5, class: "key" })];
   return h("ul", { class: "legend" },
-    key([s("line", { x1: 8, x2: 22, y1: 7, y2: 7, class: "known", stroke: COLOURS[0] }), s("circle", { cx: 7, cy: 7, r: 5, fill: COLOURS[0] }), s("circle", { cx: 23, cy: 7, r: 5, fill: COLOURS[0] })], "known pair"),
-    key([s("line", { x1: 8, x2: 22, y1: 7, y2: 7, class: "guess", stroke: COLOURS[1] }), s("circle", { cx: 7, cy: 7, r: 5, fill: COLOURS[1] }), s("circle", { cx: 23, cy: 7, r: 5, fill: COLOURS[1] })], "matched by kedge"),
+    key(rung("known"), "known pair"),
+    key(rung("guess"), "matched by kedge, paler where less sure"),
+    key(COLOURS.slice(0, 3).map((fill, i) => s("circle", { cx: 5 + 10 * i, cy: 7, r: 4, fill })), "colour and number: the same pair on both sides and in the evidence"),
     key(s("g", { class: "alone" }, s("circle", { cx: 15, cy: 7, r: 5 })), "no counterpart here"),
     key(s("g", { class: "alone elsewhere" }, s("circle", { cx: 15, cy: 7, r: 5 })), "has another known partner"));
 }

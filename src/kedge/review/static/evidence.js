@@ -1,5 +1,5 @@
 // The way to the probability: from 0 to the pair's log-odds, one bar per neighbour; then rivals, and counterpart.
-import { h, name, percent, s, spelled } from "./dom.js";
+import { brief, h, percent, s, spelled } from "./dom.js";
 
 const some = (n, words) => `${n} ${words.replace("neighbours", n === 1 ? "neighbour" : "neighbours")}`;
 const WORDS = {
@@ -15,7 +15,7 @@ const WORDS = {
 };
 
 const signed = (x) => (x === 0 ? "" : x > 0 ? "+" : "−") + Math.abs(x).toFixed(2);
-const sentence = (parts) => parts.map((part) => (part.id ? name(part.text) : part.text));
+const sentence = (parts) => parts.map((part) => (part.id ? brief(part.text) : part.text));
 
 // Steps 2 and 3: who the left account is if it has a counterpart, and whether it has one.
 function rest({ title, shares, leads, counterpart }) {
@@ -46,7 +46,7 @@ export function waterfall(pair) {
   const rows = bars.map(({ step, from, to }) => {
     const rung = step.kind === "neighbour" ? number.get(`${step.left.account} ${step.right.account}`) : undefined;
     const label = step.kind === "neighbour"
-      ? [rung === undefined ? null : h("span", { class: `chip c${rung % 6}` }, rung + 1), name(step.left.id), " ↔ ", name(step.right.id),
+      ? [rung === undefined ? null : h("span", { class: `chip c${rung % 6}` }, rung + 1), brief(step.left.id), " ↔ ", brief(step.right.id),
           step.known ? null : h("span", { class: "muted" }, pair.blind ? "" : ` ${percent(step.belief)}`)]
       : step.kind === "field" ? [spelled(step.name), step.equal ? ", equal" : step.similarity === null ? "" : `, similarity ${step.similarity.toFixed(2)}`]
       : WORDS[step.kind](step.count);

@@ -1,6 +1,7 @@
 // The app: routes, keys, decisions.
 import { count, fill, h, name, plain, random, spelled } from "./dom.js";
 import { answered, gauge, showAudit, showHistory, showProgress, showQueue, showSearch, towards } from "./lists.js";
+import { ACTIONS, actionOf, keyOf, resetKeys, saveKeys } from "./keys.js";
 import { get, open, pending, post, Refused, session } from "./net.js";
 import { showPair } from "./pair.js";
 
@@ -29,10 +30,10 @@ function banner(...words) {
   fill(at("banner"), words);
 }
 
-function ask(title, content, buttons) {
+function ask(title, content, buttons, focused = "") {
   return new Promise((resolve) => {
     const form = h("form", { method: "dialog" }, h("h2", { id: "dialogtitle" }, title), content,
-      h("div", { class: "buttons" }, buttons.map(([value, words, kind]) => h("button", { value, class: kind || "quiet" }, words))));
+      h("div", { class: "buttons" }, buttons.map(([value, words, kind]) => h("button", { value, class: kind || "quiet", autofocus: value === focused }, words))));
     const dialog = h("dialog", { "aria-labelledby": "dialogtitle" }, form);
     dialog.addEventListener("close", () => {
       dialog.remove();
@@ -115,7 +116,7 @@ async function decide(verdict, despite = false) {
     pending.save(body);
     await post("/api/decisions", body);
     pending.drop();
-    toast(`${{ yes: "✓ Yes", no: "✗ No", unsure: "? Unsure" }[verdict]}: `, name(pair.left.id), " ↔ ", name(pair.right.id), ". Press Z to undo.");
+    toast(`${{ yes: "✓ Yes", no: "✗ No", unsure: "? Unsure" }[verdict]}: `, name(pair.left.id), " ↔ ", name(pair.right.id), `. Press ${keyOf("undo").toUpperCase()} to undo.`);
     state.note = "";
     state.busy = false;
     await go("/", filters());
@@ -163,6 +164,15 @@ const skip = async () => {
   if (pair) await go("/", { ...filters(), left: pair.left.account, right: pair.right.account });
 };
 
+const search = async (text) => {
+  try {
+    return (await get("/api/search", { q: text })).right;
+  } catch (error) {
+    trouble(error);
+    return null;
+  }
+};
+
 const look = (left, right) => go("/", { ...filters(), left, right });
 
 async function review() {
@@ -186,7 +196,7 @@ async function review() {
   if (left === undefined) history.replaceState({}, "", `/?${new URLSearchParams({ ...filters(), left: pair.left.account, right: pair.right.account })}`);
   // The pair and any warning must be in sight before an answer is given.
   if (!shown || shown.left.account !== pair.left.account || shown.right.account !== pair.right.account) scrollTo(0, 0);
-  showPair(place, pair, { audit: session.audit, decide, undo: () => undo(), skip, go: look, note: state.note, saveNote: (text) => (state.note = text) });
+  showPair(place, pair, { audit: session.audit, decide, undo: () => undo(), skip, go: look, search, note: state.note, saveNote: (text) => (state.note = text) });
   document.title = `${plain(pair.left.id)} ↔ ${plain(pair.right.id)} · kedge review`;
 }
 
@@ -231,7 +241,28 @@ function notThere(error) {
     h("p", {}, h("a", { href: "/", "data-link": "" }, "Continue with the next pair"), " or ", h("a", { href: "/queue", "data-link": "" }, "look at the queue"), ".")));
 }
 
-const help = () => ask("Keys", h("dl", { class: "keys" }, [["Y", "yes, the same person"], ["N", "no"], ["U", "unsure"], ["1 – 9", "show a candidate"], ["S", "skip"], ["Z", "undo; again for the one before"], ["M", "note"], ...(session.audit ? [] : [["B", "blind: hide scores"]]), ["/", "search an account"], ["?", "this help"]].map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])), [["ok", "Close", "primary"]]);
+async function help(problem = "") {
+  const boxes = ACTIONS.filter(([action]) => action !== "blind" || !session.audit).map(([action, , words]) => {
+    const box = h("input", { id: `key-${action}`, class: "key", maxlength: 2, autocomplete: "off", spellcheck: "false" });
+    box.value = keyOf(action).toUpperCase();
+    return [action, box, words];
+  });
+  const fixed = [["1 – 9", "show a candidate"], ["/", "search an account"], ["?", "this help"]];
+  const content = h("div", {}, problem ? h("p", { class: "warning" }, problem) : null,
+    h("dl", { class: "keys" }, boxes.map(([action, box, words]) => [h("dt", {}, box), h("dd", {}, h("label", { for: `key-${action}` }, words))]),
+      fixed.map(([key, words]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, words)])),
+    h("p", { class: "muted" }, "Keys can be changed; this browser keeps them."));
+  const choice = await ask("Keys", content, [["usual", "Usual keys"], ["ok", "Close", "primary"]], "ok");
+  if (choice !== "usual" && choice !== "ok") return undefined;
+  if (choice === "usual") resetKeys();
+  else {
+    const changed = boxes.filter(([action, box]) => box.value.trim().toLowerCase() !== keyOf(action));
+    const wrong = changed.length ? saveKeys({ ...Object.fromEntries(ACTIONS.map(([action]) => [action, keyOf(action)])), ...Object.fromEntries(boxes.map(([action, box]) => [action, box.value])) }) : "";
+    if (wrong) return help(`${wrong[0].toUpperCase()}${wrong.slice(1)}.`);
+    if (!changed.length) return undefined;
+  }
+  return route();
+}
 
 function toggleBlind() {
   if (session.audit) return;
@@ -246,8 +277,10 @@ document.addEventListener("keydown", (event) => {
   if (typing && event.target.id === "note" && event.key === "Enter") event.target.blur();
   if (typing || event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
   const digit = state.pair && state.pair.candidates[Number(event.key) - 1];
-  const keys = { y: () => decide("yes"), n: () => decide("no"), u: () => decide("unsure"), s: skip, z: () => undo(), b: toggleBlind, "?": help, "/": () => at("find").focus(), m: () => at("note") && at("note").focus() };
-  const action = /^[1-9]$/.test(event.key) ? digit && (() => look(state.pair.left.account, digit.account)) : keys[event.key.toLowerCase()];
+  const into = (id) => () => at(id) && at(id).focus();
+  const does = { yes: () => decide("yes"), no: () => decide("no"), unsure: () => decide("unsure"), skip, undo: () => undo(), blind: toggleBlind, note: into("note"), other: into("other") };
+  const fixed = { "?": () => help(), "/": into("find") };
+  const action = /^[1-9]$/.test(event.key) ? digit && (() => look(state.pair.left.account, digit.account)) : fixed[event.key] || does[actionOf(event.key)];
   if (!action) return;
   event.preventDefault();
   action();
@@ -263,7 +296,7 @@ document.addEventListener("click", (event) => {
 
 at("blind").addEventListener("click", toggleBlind);
 at("reviewer").addEventListener("click", () => askReviewer().then(route));
-at("help").addEventListener("click", help);
+at("help").addEventListener("click", () => help());
 document.querySelector(".find").addEventListener("submit", (event) => {
   event.preventDefault();
   const text = at("find").value;

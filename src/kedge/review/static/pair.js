@@ -1,6 +1,7 @@
 // One pair: accounts, probability, evidence, candidates, and the answer.
-import { badge, fill, h, name, neighbours, percent, plain, spelled } from "./dom.js";
+import { badge, brief, fill, h, name, neighbours, percent, plain, spelled } from "./dom.js";
 import { egoNetworks, legend } from "./ego.js";
+import { keyOf } from "./keys.js";
 import { waterfall } from "./evidence.js";
 import { profiles } from "./profiles.js";
 
@@ -30,10 +31,29 @@ function standing(pair) {
     h("span", { class: "muted" }, ` ${entry.time.replace("T", " ").replace("Z", "")}`), entry.note ? h("q", {}, spelled(entry.note)) : null));
 }
 
-function choices(pair, go, audit) {
+// None of the candidates: any account of the right network, found by a part of its id, becomes the one that is compared.
+function elsewhere(pair, actions) {
+  const list = h("ol", { class: "others" });
+  const box = h("input", { id: "other", type: "search", maxlength: 200, autocomplete: "off", spellcheck: "false", placeholder: `Part of its id (${keyOf("other").toUpperCase()})` });
+  const found = h("p", { class: "muted sub", role: "status" });
+  const form = h("form", { class: "elsewhere", role: "search" }, h("label", { for: "other" }, "None of these? Any right account:"), box, h("button", { type: "submit", class: "quiet" }, "Search"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (!box.value.trim()) return;
+    const hits = await actions.search(box.value.trim());
+    if (!hits) return;
+    fill(found, hits.length ? `${hits.length === 20 ? "the first 20" : hits.length} found: select one to compare, then answer` : "no right account has this in its id");
+    fill(list, hits.map((one) => h("li", {}, h("button", { type: "button", class: "choice", onclick: () => actions.go(pair.left.account, one.account) },
+      brief(one.id), h("span", { class: "muted" }, neighbours(one.degree)), one.known ? h("span", { class: "muted" }, "has a known partner") : null))));
+  });
+  return [form, found, list];
+}
+
+function choices(pair, actions) {
+  const { go, audit } = actions;
   const row = (choice, key, current, action) =>
     h("li", {}, h("button", { type: "button", class: "choice", "aria-current": current ? "true" : null, onclick: action },
-      key ? h("kbd", {}, key) : null, name(choice.id), h("span", { class: "muted" }, neighbours(choice.degree)), badge(choice.verdict),
+      key ? h("kbd", {}, key) : null, brief(choice.id), h("span", { class: "muted" }, neighbours(choice.degree)), badge(choice.verdict),
       choice.probability === null || choice.probability === undefined ? null
         : h("span", { class: "odds" }, h("meter", { min: 0, max: 1, value: choice.probability, "aria-hidden": "true" }), h("span", { class: "figure" }, percent(choice.probability)))));
   const candidates = pair.candidates.map((c, i) =>
@@ -41,8 +61,9 @@ function choices(pair, go, audit) {
   const rivals = pair.rivals.map((c) => row(c, "", false, () => go(c.account, pair.right.account)));
   return h("section", { class: "card choices" },
     h("h2", {}, "Candidates", h("span", { class: "hint" }, audit ? "to compare; only the pair of the sample is answered" : "select one to compare, then answer")),
-    h("p", { class: "muted sub" }, "for ", name(pair.left.id)), h("ol", {}, candidates),
-    rivals.length ? [h("p", { class: "muted sub" }, "other candidates for ", name(pair.right.id)), h("ol", {}, rivals)] : null);
+    h("p", { class: "muted sub" }, "for ", brief(pair.left.id)), h("ol", {}, candidates),
+    rivals.length ? [h("p", { class: "muted sub" }, "other candidates for ", brief(pair.right.id)), h("ol", {}, rivals)] : null,
+    elsewhere(pair, actions));
 }
 
 // As many as the evidence has lines for: the others are one line there, and not drawn here.
@@ -52,10 +73,11 @@ function matched({ matched: all, joined }) {
 
 export function showPair(place, pair, actions) {
   const drawing = h("div", { class: "drawing" });
-  const answer = (verdict, key, word) =>
-    h("button", { type: "button", class: `answer ${verdict}`, onclick: () => actions.decide(verdict), "aria-keyshortcuts": key },
-      h("span", { class: "mark", "aria-hidden": "true" }, { yes: "✓", no: "✗", unsure: "?" }[verdict]), word, h("kbd", {}, key));
-  const note = h("input", { id: "note", type: "text", maxlength: 2000, placeholder: "Note (M)", "aria-label": "Note", autocomplete: "off" });
+  const shown = (action) => keyOf(action).toUpperCase();
+  const answer = (verdict, word) =>
+    h("button", { type: "button", class: `answer ${verdict}`, onclick: () => actions.decide(verdict), "aria-keyshortcuts": shown(verdict) },
+      h("span", { class: "mark", "aria-hidden": "true" }, { yes: "✓", no: "✗", unsure: "?" }[verdict]), word, h("kbd", {}, shown(verdict)));
+  const note = h("input", { id: "note", type: "text", maxlength: 2000, placeholder: `Note (${shown("note")})`, "aria-label": "Note", autocomplete: "off" });
   note.value = actions.note || "";
   note.addEventListener("input", () => actions.saveNote(note.value));
   fill(place,
@@ -67,16 +89,16 @@ export function showPair(place, pair, actions) {
       h("section", { class: "card graph" },
         h("h2", {}, "Neighbours", h("span", { class: "hint" }, matched(pair.ego))), drawing, legend()),
       waterfall(pair),
-      choices(pair, actions.go, actions.audit)),
+      choices(pair, actions)),
     h("div", { class: "answers", role: "group", "aria-label": "Same person?" },
       !pair.asked ? h("div", { class: "inner" }, h("b", {}, "Not in the sample: an audit asks no other pairs."),
         h("a", { href: "/", "data-link": "" }, "Back to the audit")) :
       h("div", { class: "inner" },
         h("span", { class: "ask" }, "Same person?"),
-        answer("yes", "Y", "Yes"), answer("no", "N", "No"), answer("unsure", "U", "Unsure"),
+        answer("yes", "Yes"), answer("no", "No"), answer("unsure", "Unsure"),
         note,
-        h("button", { type: "button", class: "quiet", onclick: actions.skip }, "Skip", h("kbd", {}, "S")),
-        h("button", { type: "button", class: "quiet", onclick: actions.undo }, "Undo", h("kbd", {}, "Z")))));
+        h("button", { type: "button", class: "quiet", onclick: actions.skip }, "Skip", h("kbd", {}, shown("skip"))),
+        h("button", { type: "button", class: "quiet", onclick: actions.undo }, "Undo", h("kbd", {}, shown("undo"))))));
   const draw = () => fill(drawing, egoNetworks(pair, Math.max(300, Math.floor(drawing.clientWidth))));
   draw();
   let width = drawing.clientWidth;
