@@ -9,7 +9,7 @@ constraint that everybody has a partner is itself the strongest evidence; where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,7 +165,25 @@ def propagate_dense(
 
 
 Form = Literal["sparse", "dense"]
-FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
+
+
+class Propagate(Protocol):
+    """What both forms are: from a problem, with what else is known of its pairs, to evidence."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        config: EvidenceConfig,
+        prior: csr_array | None = None,
+        profiles: ProfilePrior | None = None,
+        *,
+        where: Where | None = None,
+    ) -> Evidence:
+        """The evidence of all rounds."""
+        ...
+
+
+FORMS: Final[dict[str, Propagate]] = {"sparse": propagate, "dense": propagate_dense}
 
 
 def choose(
