@@ -10,6 +10,7 @@ WORDS = {
     "give known pairs (--anchors), or profiles of both networks (--left-profiles, --right-profiles)": (
         "give known pairs (anchors=), or profiles of both networks (left_profiles=, right_profiles=)"
     ),
+    "or skip such rows: --skip-bad-rows": 'or skip such rows: settings={"read.bad_rows": "skip"}',
     "exists; use --force": "exists; use force=True",
     "--set pairing.use=yes --set pairing.vectors=mgcn makes use of it": (
         'settings={"pairing.use": "yes"} settings={"pairing.vectors": "mgcn"} makes use of it'

@@ -10,7 +10,7 @@ import numpy as np
 from kedge.api.backing import Held
 from kedge.api.explained import Explained
 from kedge.api.matching import solve_in_memory
-from kedge.api.objects import as_source, one_id, two_sides
+from kedge.api.objects import as_settings, as_source, one_id, two_sides
 from kedge.api.progress import progress_of
 from kedge.api.run import Run
 from kedge.api.tables import MatchRow
@@ -92,7 +92,7 @@ class Linker:
             two_sides(profiles, None, None, "profiles", "profiles"),
         )
         inputs = Inputs(left, right, as_source(anchors), None, own, known)
-        given: dict[str, Any] = {**(self.settings or {})}
+        given: dict[str, Any] = as_settings(self.settings)
         named = {"method": self.method, "seed": self.seed, "decide.precision": self.precision}
         given |= {name: value for name, value in named.items() if value is not None}
         if self.counterparts is not None:
