@@ -87,7 +87,11 @@ DIRECT += [
     "linalg.spmm",
     "pipeline.embed",
     "pipeline.explain",
+    "pipeline.planted",
+    "pipeline.pseudonymise",
     "pipeline.purge",
+    "pipeline.vector_files",
+    "report.chromium",
     "similarity.pair_network",
     "store.decisions",
 ]

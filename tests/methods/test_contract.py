@@ -275,6 +275,7 @@ def test_every_module_has_what_its_record_claims_and_no_more(method: Method) -> 
         "trains": method.trains,
         "prepare": method.trains,
         "recall_vectors": method.recalls_vectors,
+        "realign": method.realigns,
         "refinements": method.refines,
     }
     assert {name: hasattr(module, name) for name in claims} == claims

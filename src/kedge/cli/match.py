@@ -59,7 +59,7 @@ def match(
     The same command again resumes an interrupted run, or shows the results of a finished one. What `kedge decide` chose
     and the held-out pairs of an earlier --test or `kedge evaluate` stay in force; --force starts anew.
     """
-    from kedge.config import resolve
+    from kedge.config import checked_share, resolve
     from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
@@ -68,7 +68,7 @@ def match(
         max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows
     )
     given |= options.profile_settings(compare)
-    given |= {} if counterparts is None else {"decide.counterparts": options.readable_share(counterparts)}
+    given |= {} if counterparts is None else {"decide.counterparts": checked_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph), (left_profiles, right_profiles))
     with Reporter(quiet, json_progress).open() as reporter:

@@ -151,17 +151,6 @@ def profile_settings(compare: list[str] | None) -> dict[str, Any]:
     return {"profiles.compare": tuple(compare)} if compare else {}
 
 
-def readable_share(counterparts: str) -> str:
-    """The option as it is, or one line where it is no share and no range."""
-    from kedge.config import share_range
-
-    try:
-        share_range(counterparts)
-    except ValueError as error:
-        raise KedgeError(f"--counterparts: {str(error).split(':')[0]}", remedy=str(error).split(": ")[1]) from error
-    return counterparts
-
-
 def read_settings(
     max_input_memory: str | None = None,
     columns: str | None = None,

@@ -15,11 +15,6 @@ _PLAIN_INTERVAL: Final = 10.0  # seconds between two lines of progress
 _JSON_INTERVAL: Final = 0.5
 
 
-def printable(text: str) -> str:
-    """The text without control codes: ids come from files."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
 def duration(seconds: float) -> str:
     """A time as people read it: 12 s, 3 min, 1 h 05 min."""
     if seconds < 90:
@@ -67,6 +62,8 @@ class Reporter:
         if self._json:
             self._event("note", text=text)
         else:
+            from kedge.context import printable
+
             self._line(f"kedge: {printable(text)}")
 
     def stage(self, name: str, done: bool = False) -> None:

@@ -39,25 +39,17 @@ def purge(
     """
     from dataclasses import asdict
 
+    from kedge.pipeline.purge import check_side
     from kedge.pipeline.purge import purge as forget
 
-    if side not in (None, "left", "right"):
-        raise KedgeError(f"no side {side!r}", remedy="choose left or right")
+    check_side(side)
     if not yes:
         _ask(run, account)
     purged = forget(run, account, side)
     reporter = Reporter()
-    if purged.noted:
-        places = ", ".join(map(str, purged.noted))
-        reporter.note(
-            f"notes of decisions about others contain this id, and a note cannot be changed: entries {places}"
-        )
-    for name in purged.named:
-        reporter.note(f"{run / name} still contains this id as text: check it yourself")
+    for note in purged.notes(run):
+        reporter.note(note)
     if json:
         print_json({"run": str(run), **asdict(purged)})
     else:
-        print(
-            f"forgotten on the {purged.side}: {purged.edges:,} edges, {purged.anchors:,} anchors, "
-            f"{purged.candidates:,} candidates, {purged.decisions:,} entries of the log"
-        )
+        print(purged.sentence)

@@ -7,9 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from kedge.cli.progress import Reporter, printable
-
-_NARROWEST = 40  # columns: in a narrower terminal lines wrap, but nothing is lost
+from kedge.cli.progress import Reporter
 
 
 def print_json(value: Any) -> None:
@@ -19,6 +17,8 @@ def print_json(value: Any) -> None:
 
 def input_line(question: str) -> str:
     """What the user answers on the terminal; the question goes to stderr, as stdout is for data."""
+    from kedge.context import printable
+
     sys.stderr.write(printable(question))
     sys.stderr.flush()
     return sys.stdin.readline()
@@ -26,28 +26,10 @@ def input_line(question: str) -> str:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
     """A table on stdout; the first `left` columns aligned to the left, numbers to the right."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from kedge.context import Shown, table_text
 
-    console = Console(highlight=False)
-    console.width = max(console.width, _NARROWEST)
-    table = Table(
-        title=Text(title, style="bold"),
-        title_justify="left",
-        pad_edge=False,
-        box=box.SIMPLE_HEAD,
-        show_header=any(columns),
-    )
-    for i, name in enumerate(columns):
-        table.add_column(Text(name), justify="left" if i < left else "right")
-    for row in rows:
-        # Ids come from files: shown as text, never as markup or control codes.
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    with console.capture() as text:
-        console.print(table)
-    sys.stdout.write(text.get())  # written by rich itself, a closed stdout would end the command with 1
+    # Written by rich itself, a closed stdout would end the command with 1.
+    sys.stdout.write(table_text(Shown(title, tuple(columns), rows, left)))
 
 
 def note_guarded(cells: int) -> None:
@@ -61,23 +43,10 @@ def note_guarded(cells: int) -> None:
 
 def print_metrics(metrics: dict[str, Any]) -> None:
     """Ranking by direction, then decisions and calibration; nothing without held-out pairs."""
-    if not metrics["test_pairs"]:
-        return
-    from kedge.evaluation import metrics_shown
+    from kedge.report import metric_tables
 
-    def shown(value: float | None) -> str:
-        return "-" if value is None else f"{value:.3f}"
-
-    forth, back = metrics["left_to_right"], metrics["right_to_left"]
-    by_direction = [metric for metric in metrics_shown("evaluate") if metric.name in forth]
-    others = [metric for metric in metrics_shown("evaluate") if metric.name not in forth]
-    print_table(
-        f"On {metrics['test_pairs']:,} held-out pairs",
-        ("", "left to right", "right to left", "mean"),
-        [(m.label, shown(forth[m.name]), shown(back[m.name]), shown(metrics[m.name])) for m in by_direction],
-    )
-    # A run of an earlier version may lack some of them.
-    print_table("", ("", "", ""), [(m.label, m.help, shown(metrics.get(m.name))) for m in others], left=2)
+    for table in metric_tables(metrics):
+        print_table(*table)
 
 
 def print_audit(audit: dict[str, Any] | None) -> None:

@@ -138,21 +138,25 @@ def _affordable(problem: Problem, P: csr_array, work: float) -> csr_array:
 
 
 def propagate(
-    problem: Problem, config: EvidenceConfig, prior: csr_array | None = None, profiles: ProfilePrior | None = None
+    problem: Problem,
+    config: EvidenceConfig,
+    prior: csr_array | None = None,
+    profiles: ProfilePrior | None = None,
+    start: csr_array | None = None,
 ) -> Evidence:
     """Repeat: send the evidence of the believed pairs to their neighbours, and renew the beliefs.
 
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence, and so
-    are those that `profiles` have looked at. Networks
-    that the cache does not hold are worked on in an order that spares it (`nearby_order`); only between equals, where
-    numbers decide, does that change anything.
+    are those that `profiles` have looked at. `start` holds beliefs of nearly the same problem: from them on, only the
+    rounds are run in which beliefs are mixed. Networks that the cache does not hold are worked on in an order that
+    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything.
     """
     if problem.left.n + problem.right.n <= _CACHED:
-        return _propagate(problem, config, prior, profiles)
+        return _propagate(problem, config, prior, profiles, start)
     left, right = nearby_order(problem.left), nearby_order(problem.right)
-    moved = None if prior is None else reorder(prior, left, right)[0]
+    moved, begun = (None if given is None else reorder(given, left, right)[0] for given in (prior, start))
     there = None if profiles is None else profiles.renumbered(left, right)
-    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there)
+    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there, begun)
     back = np.argsort(left), np.argsort(right)
     log_odds, entries = reorder(made.log_odds, *back)
     return replace(
@@ -167,7 +171,11 @@ def propagate(
 
 
 def _propagate(
-    problem: Problem, config: EvidenceConfig, prior: csr_array | None, profiles: ProfilePrior | None
+    problem: Problem,
+    config: EvidenceConfig,
+    prior: csr_array | None,
+    profiles: ProfilePrior | None,
+    start: csr_array | None,
 ) -> Evidence:
     shape = (problem.left.n, problem.right.n)
     given = prior
@@ -178,6 +186,9 @@ def _propagate(
     P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
+    if start is not None:
+        P = csr_array(P.maximum(start))
+        rounds = tuple(one for one in rounds if one.kept) or rounds
     trace: list[float] = []
     for turn, this in enumerate(rounds, 1):
         before = P

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from kedge.context import Progress
 from kedge.engine.fresh import Died, Fresh
 from kedge.errors import KedgeError
 from kedge.experiments.cells import Cell, cell_key
@@ -29,6 +30,16 @@ class Execution:
     directory: Path | None = None
     workers: int = 1
     progress: Callable[[int, int, Sequence[str]], None] = lambda _done, _all, _working: None
+
+
+def count_cells(progress: Progress) -> Callable[[int, int, Sequence[str]], None]:
+    """Shows the finished cells and the methods in work, for `Execution.progress`."""
+
+    def show(done: int, total: int, working: Sequence[str]) -> None:
+        now = f"; now {', '.join(working)}" if working else ""
+        progress.advance(done, total, f"cells{now}")
+
+    return show
 
 
 def _load(path: Path) -> Measured | None:

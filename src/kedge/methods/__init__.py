@@ -42,6 +42,7 @@ class Method:
     embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
+    realigns: bool = False  # module.realign: where accounts have lost edges, at less CPU than `align`
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
     extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
@@ -59,6 +60,17 @@ class Method:
         self._refuse(problem, config)
         with one_blas_thread():
             found: Alignment = self._module().align(*_in_one_order(problem, config), context or RunContext())
+        return found.mirrored() if problem.exchanged else found
+
+    def realign(self, problem: Problem, before: Alignment, config: Config, context: RunContext) -> Alignment:
+        """The alignment of a problem whose accounts have lost edges; `before` is that of the whole one."""
+        found: Alignment | None = None
+        if self.realigns:
+            with one_blas_thread():
+                known = before.mirrored() if problem.exchanged else before
+                found = self._module().realign(*_in_one_order(problem, config), known)
+        if found is None:
+            return self.align(problem, config, context)
         return found.mirrored() if problem.exchanged else found
 
     def _refuse(self, problem: Problem, config: Config) -> None:
@@ -145,6 +157,7 @@ _RECORDS: Final = (
         chooses_settings=True,
         trains=True,
         recalls_vectors=True,
+        realigns=True,
         refines=True,
         settings=("evidence", "mgcn", "pairing", "partition"),
     ),
@@ -155,6 +168,7 @@ _RECORDS: Final = (
         explains=True,
         reads_profiles=True,
         chooses_settings=True,
+        realigns=True,
         settings=("evidence",),
     ),
     _torch(

@@ -15,6 +15,7 @@ from kedge.evidence import COLUMNS, Evidence, recall
 from kedge.methods import find_method
 from kedge.pipeline.solve import Outcome
 from kedge.profiles import KnownFields, fit_fields
+from kedge.report import explanation_svg
 from kedge.store import (
     DECIDED,
     FIELDS,
@@ -29,6 +30,8 @@ from kedge.store import (
     load_suspects,
     open_finished,
     open_vectors,
+    refuse_overwrite,
+    write_atomically,
 )
 from kedge.types import Alignment, KedgeError, Network, Problem
 
@@ -72,6 +75,19 @@ def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
     known = evidence_of(problem, evidence, pair, similarity, _fields_in_memory(outcome))
     notes = _notes(outcome.config, evidence, outcome.config.pairing.mixture)
     return explain(problem, outcome.matches, pair, known, notes)
+
+
+def check_picture(path: Path, force: bool) -> None:
+    """Refuse, before any work, a picture that is not SVG or cannot be written."""
+    if path.suffix.lower() != ".svg":
+        raise KedgeError(f"no picture format {path.suffix!r}", file=path, remedy="end the name in .svg")
+    refuse_overwrite(path, force)
+
+
+def draw_explanation(explanation: Explanation, path: Path) -> None:
+    """Write the picture of an explanation, whole or not at all."""
+    picture = explanation_svg(explanation).encode()
+    write_atomically(path, lambda file: file.write(picture))
 
 
 def _fields_in_memory(outcome: Outcome) -> FieldsOfRun:

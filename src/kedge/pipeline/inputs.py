@@ -20,7 +20,7 @@ from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
 from kedge.methods.costs import estimate_seconds
 from kedge.pipeline.profiles import draws_from_profiles, note_fields, note_unread, read_both, refuse_no_profiles
-from kedge.probability import count_folds
+from kedge.probability import count_parts
 from kedge.profiles import choose_fields, shared_values
 from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem, Profiles
 
@@ -237,12 +237,13 @@ def is_forgotten(network: Network) -> BoolArray:
 def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:
     """Roughly how many refinements of evidence all runs of a match take together, those for calibration too.
 
-    The trial of a mixture is not counted; training reports its own progress.
+    Later runs of a part keep the prior of its first one. The trial of a mixture is not counted; training reports its
+    own progress.
     """
     if anchors == 0:
         return 0
     each = min(find_method(config.method).refinements(left, right, anchors, config), _USUAL)
-    return each * (1 + count_folds(anchors, config.decide.holdout, config.decide.folds))
+    return each * (1 + count_parts(anchors, config.decide.holdout, config.decide.folds))
 
 
 def estimate_cost(left: Network, right: Network, anchors: int, config: Config, fields: int = 0) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from scipy.sparse import csr_array
 
 from kedge import store
 from kedge.answers import Sample
-from kedge.config import Config, flatten
+from kedge.config import Config, DecideConfig, flatten
 from kedge.context import Progress, RunContext, Within, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
@@ -103,6 +103,13 @@ class Outcome:
                 return np.asarray(odds > 0)
         return self.calibrator.predicts_link(self.problem, self.alignment, pairs)
 
+    def decided(self, change: Mapping[str, Any]) -> Outcome:
+        """The same, decided with other values of these settings of `decide`."""
+        chosen = DecideConfig.model_validate({**self.config.decide.model_dump(), **change})
+        config = self.config.model_copy(update={"decide": chosen})
+        matches = decide(self.problem, self.alignment, self.calibrator, config)
+        return replace(self, config=config, matches=replace(matches, notes=self.matches.notes))
+
     def audited(self, sample: Sample | None) -> Outcome:
         """The same, decided with the answers of an audit."""
         if sample is None:
@@ -168,14 +175,21 @@ def hold_out(
     runs = count_folds(len(problem.anchors[:given]), config.decide.holdout, config.decide.folds)
     number, progress = count(), context.progress
 
-    def align(fewer: Problem) -> Alignment:
+    def report() -> Progress:
         place = next(number)
         progress.advance(place, runs, "folds")
-        mine = Within(progress, place, runs, "fold")
-        # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, RunContext(progress=mine) if removes else replace(context, progress=mine))
+        return Within(progress, place, runs, "fold")
 
-    folds = run_folds(problem, align, config.decide, given, removes)
+    def align(fewer: Problem) -> Alignment:
+        mine = report()
+        # What is made of networks without decoys' partners is used once: it belongs to no cache.
+        whole = fewer.left is problem.left and fewer.right is problem.right
+        return method.align(fewer, config, replace(context, progress=mine) if whole else RunContext(progress=mine))
+
+    def realign(fewer: Problem, before: Alignment) -> Alignment:
+        return method.realign(fewer, before, config, RunContext(progress=report()))
+
+    folds = run_folds(problem, align, config.decide, given, removes, realign)
     progress.advance(runs, runs, "folds")
     return folds
 
@@ -327,11 +341,23 @@ def load_table(directory: Path, candidates: int) -> pa.Table:
     if candidates <= store.run_config(run.manifest).candidates:
         table: pa.Table = run.load(store.MATCHES)
         return table
-    more = load_outcome(directory, candidates).matches
     problem, saved, _ = store.load_decided(run)
-    width = problem.right.n
+    return _with_decisions(load_outcome(directory, candidates).matches, saved, problem.right.n).table()
+
+
+def table_of(outcome: Outcome, candidates: int) -> pa.Table:
+    """The same of a match in memory."""
+    if candidates <= outcome.config.candidates:
+        return outcome.matches.table()
+    config = outcome.config.model_copy(update={"candidates": candidates})
+    more = decide(outcome.problem, outcome.alignment, outcome.calibrator, config)
+    return _with_decisions(more, outcome.matches, outcome.problem.right.n).table()
+
+
+def _with_decisions(more: Matches, saved: Matches, width: int) -> Matches:
+    """Matches with further candidates, decided as those without; `width` is the number of right accounts."""
     keys, known = pair_keys(more.left, more.right, width), pair_keys(saved.left, saved.right, width)
     rows, saved_rows = np.intersect1d(keys, known, return_indices=True)[1:]
     decision, assigned = np.zeros(len(more), np.int8), np.zeros(len(more), bool)
     decision[rows], assigned[rows] = saved.decision[saved_rows], saved.assigned[saved_rows]
-    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold).table()
+    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold)

@@ -184,18 +184,15 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
 
 def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> FloatArray:
     """The best score among an account's other candidates; the floor where there is none."""
-    order = np.lexsort((-score, group))
-    sorted_group = group[order]
-    count = np.bincount(group, minlength=n)
-    first = np.concatenate([[0], np.cumsum(count)])[:-1]
-    place = np.arange(len(group)) - first[sorted_group]
-    best, second = np.full(n, floor), np.full(n, floor)
-    best[sorted_group[place == 0]] = score[order[place == 0]]
-    second[sorted_group[place == 1]] = score[order[place == 1]]
-    result = best[group]
-    leaders = order[place == 0]
-    result[leaders] = second[group[leaders]]
-    return np.asarray(np.maximum(result, floor))
+    best, second = np.full(n, -np.inf), np.full(n, floor)
+    np.maximum.at(best, group, score)
+    first = np.full(n, -1)
+    leaders = np.flatnonzero(score >= best[group])[::-1]
+    first[group[leaders]] = leaders  # of equally good ones the first
+    rest = np.ones(len(group), bool)
+    rest[first[first >= 0]] = False
+    np.maximum.at(second, group[rest], score[rest])
+    return np.asarray(np.maximum(np.where(rest, best[group], second[group]), floor))
 
 
 def margins(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
