@@ -159,6 +159,9 @@ def _embed_two(
                 "loss": _five(curve),
                 "trivial_loss": trivial[0],
                 "levels": made.training.get("levels", {}).get(side),
+                "builders": made.training.get("builders", {}).get(
+                    side, made.training.get("builders", {}).get("both networks")
+                ),
             }
         )
     return rows, facts
@@ -186,6 +189,7 @@ def _facts(name: str, edges: int, fit: NetworkVectors) -> dict[str, Any]:
         "largest_residual": float(fit.residuals.max()),
         "verdict": "trained" if trained else "nothing to learn",
         "levels": fit.level_shares,
+        "builders": None if fit.choice is None else fit.choice.facts(),
         "hypergraph": fit.hyperedges[0] if len(fit.hyperedges) == 1 else list(fit.hyperedges),
     }
 
