@@ -77,8 +77,8 @@ def unpack(entry: CacheEntry, optimiser: Adam, generators: Sequence[torch.Genera
         auc, step, gates = facts["best"]
         best = (auc, step, np.array(held["best"]), None if gates is None else (gates[0], gates[1]))
     checks = [(int(step), float(auc)) for step, auc in held["checks"]]
-    shifts: list[Shifts] = [(facts[name][0], facts[name][1]) for name in ("shifts", "best_shifts")]
-    return Course(held["losses"].tolist(), checks, best, facts["ended"], *shifts, held.get("drawn_from"))
+    now, best_shifts = ((facts[name][0], facts[name][1]) for name in ("shifts", "best_shifts"))
+    return Course(held["losses"].tolist(), checks, best, facts["ended"], now, best_shifts, held.get("drawn_from"))
 
 
 def _tensors(optimiser: Adam) -> list[tuple[str, int, torch.Tensor]]:

@@ -20,7 +20,8 @@ def trial_figure(network: str, choice: Mapping[str, Any]) -> Figure:
     labels = Labels(f"Trials of hyperedges: {network}", caption)
     chart = charts.horizontal_bars(labels, drawn, "", "match", 4)
     rows = tuple((one["builders"], _shown(one)) for one in choice["trials"])
-    return Figure(f"training-builders-{network}", labels.title, caption, chart, (), ("builders", choice["by"]), rows)
+    name = f"training-builders-{network.replace(' ', '-')}"
+    return Figure(name, labels.title, caption, chart, (), ("builders", choice["by"]), rows)
 
 
 def _shown(trial: Mapping[str, Any]) -> str:
