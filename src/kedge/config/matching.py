@@ -42,10 +42,11 @@ class PairingConfig(Stage):
         default="auto",
         description="vectors as a prior of evidence; auto: where that is affordable, and evidence is not dense",
     )
-    vectors: Literal["auto", "sketch", "mgcn"] = Field(
+    vectors: Literal["auto", "sketch", "shared", "mgcn"] = Field(
         default="auto",
-        description="whose vectors make the prior: an untrained sketch of each network, or MGCN's; "
-        "auto: MGCN's where hyperedges of one's own are given, else the sketch",
+        description="what makes the prior: an untrained sketch of each network, MGCN's space of both networks "
+        "(shared), or MGCN's trained vectors; auto: mgcn where hyperedges of one's own are given, shared with 10 "
+        "to 199 anchors in networks of 20,000 accounts together at most, else sketch",
     )
     score: Literal["auto", "cosine", "similarity", "network"] = Field(
         default="auto",

@@ -14,6 +14,8 @@ from kedge.linalg.numbering import (
     reorder,
     sort_hyperedges,
 )
+from kedge.linalg.search import EXACT_UP_TO, nearest
+from kedge.linalg.sketch import sketch_network, unit_mean_square
 from kedge.linalg.sparse import (
     average_rank,
     count_above,

@@ -88,18 +88,17 @@ class Method:
 
     def choose_settings(self, problem: Problem, config: Config, context: RunContext | None = None) -> Config:
         """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+        if self.chooses_settings:
+            with one_blas_thread():
+                found: Config = self._module().choose_settings(*_in_one_order(problem, config), context or RunContext())
+            config = _exchanged(found) if problem.exchanged else found
         ordered = not self.trains or self.trains_vectors(config)  # mgcn's shared space has one order
         if self.embeds and config.pairing.score == "auto" and ordered:
             # Chosen once: scores of runs with fewer anchors are on the same scale.
             order = self.align(problem, config, context).ordered_by
             pairing = config.pairing.model_copy(update={"score": order or "auto"})
             return config.model_copy(update={"pairing": pairing})
-        if not self.chooses_settings:
-            return config
-        with one_blas_thread():
-            found = self._module().choose_settings(*_in_one_order(problem, config), context or RunContext())
-        chosen: Config = _exchanged(found) if problem.exchanged else found
-        return chosen
+        return config
 
     def trains_vectors(self, config: Config) -> bool:
         """Whether vectors are trained under these resolved settings."""
@@ -183,6 +182,7 @@ _RECORDS: Final = (
         "multi-level graph convolution on hypergraphs",
         "MGCN, KDD 2020",
         reads_hypergraphs=True,
+        chooses_settings=True,
         embeds=True,
         trains=True,
         recalls_vectors=True,

@@ -1,7 +1,8 @@
 """Evidence, with vector similarity as its prior: kedge's own method.
 
-Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). The vectors are sketches
-of the networks unless the settings ask for MGCN's (docs/decisions/0017); how much similarity counts as a prior is
+Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). With few anchors the
+prior comes from MGCN's space of both networks (docs/decisions/0051), else from sketches of the networks unless the
+settings ask for MGCN's trained vectors (docs/decisions/0017); how much similarity counts as a prior is
 estimated (docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for
 its rank (docs/decisions/0020). Profiles are a prior too (evidence/profile_prior.py, docs/decisions/0042).
 """
@@ -13,6 +14,7 @@ from typing import Any
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext
+from kedge.embedding.coordinates import place_both, recall_levels
 from kedge.embedding.sketch import recall_sketches
 from kedge.evidence import (
     FORMS,
@@ -29,6 +31,7 @@ from kedge.evidence import (
     signals_of_candidates,
     with_vectors,
 )
+from kedge.linalg import VectorAlignment
 from kedge.similarity import project_by
 from kedge.types import Alignment, Network, Problem
 
@@ -83,7 +86,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
     """Train MGCN's vectors into the cache."""
     from kedge.methods import mgcn  # trained vectors alone need it
 
-    return mgcn.prepare(problem, config, context)
+    return mgcn.train_both(problem, config, context)
 
 
 def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment | None:
@@ -91,10 +94,14 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment 
 
     `config` may be as the user gave it, with settings left open.
     """
-    if with_vectors(problem, config).pairing.vectors == "mgcn":
+    kind = with_vectors(problem, config).pairing.vectors
+    if kind == "mgcn":
         from kedge.methods import mgcn
 
         return mgcn.recall_vectors(problem, config, cache)
+    if kind == "shared":
+        levels = recall_levels(problem, config, cache)
+        return None if levels is None else VectorAlignment(*place_both(levels, problem.anchors, config))
     found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:
         return None
