@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from kedge.synth import subnetworks
 from measuring import keep_rows, read_rows, write_between
 from shared_pairs import ROOT, load, mean_ranking
 
@@ -33,6 +32,7 @@ from kedge.config import resolve
 from kedge.context import RunContext
 from kedge.ingest import read_network
 from kedge.methods import METHODS
+from kedge.synthetic import subnetworks
 from kedge.types import IntArray, Problem
 
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "shared_prior.json"

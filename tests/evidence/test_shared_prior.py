@@ -9,7 +9,6 @@ import pytest
 from graphs import communities
 from hypothesis import given
 from hypothesis import strategies as st
-from kedge.synth import subnetworks
 
 from kedge.config import resolve
 from kedge.context import RunContext
@@ -17,6 +16,7 @@ from kedge.embedding.coordinates import prepare_levels
 from kedge.evidence.pairing import with_vectors
 from kedge.evidence.shared_prior import lead, shared_prior
 from kedge.methods import METHODS
+from kedge.synthetic import subnetworks
 from kedge.types import Hypergraph, IntArray, Problem
 
 CONFIG = resolve(assignments=["method=kedge"])
