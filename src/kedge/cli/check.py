@@ -12,6 +12,7 @@ from kedge.cli.show import Reporter, note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 _SHOWN = 20  # suspects on the terminal
+_LARGE_MB = 1_000  # below this everything fits in memory
 
 
 @options.guarded
@@ -53,7 +54,7 @@ def check(
     from kedge.config import resolve
     from kedge.ingest import check as examine
     from kedge.ingest import read_network, read_pairs, resolve_pairs
-    from kedge.pipeline import check_profiles, count_refinements
+    from kedge.pipeline import check_profiles, count_refinements, fitting_places
     from kedge.store import refuse_overwrite
 
     if out is not None:
@@ -79,6 +80,7 @@ def check(
             fields = check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
         counted = len(fields.get("fields", ()))
         facts = examine(left_side, right_side, known, refinements, counted).as_dict() | fields
+        facts["places"] = fitting_places(left_side[0], right_side[0], config, facts["peak_mb"])
         found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
     if out is not None and found_wrong is not None:
         _write(found_wrong["table"], out, raw)
@@ -189,8 +191,29 @@ def _print_check(report: dict[str, Any]) -> None:
     cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
     unknown = "; embeddings add to that, depending on the anchors" if report["anchors"] is None else ""
     print(f"`kedge match` will take roughly {cost}{unknown}.")
+    _print_places(report["places"])
     for warning in (*report["warnings"], *report.get("profile_notes", ())):
         print(f"Note: {warning}.")
+
+
+def _print_places(places: dict[str, int]) -> None:
+    """Where the rounds of evidence fit, once a match takes more than a few hundred MB."""
+    if places["in_memory_mb"] < _LARGE_MB:
+        return
+    free = places["available_mb"]
+    rows = [
+        ("all in memory", places["in_memory_mb"]),
+        ("rounds of evidence in memory", places["rounds_in_memory_mb"]),
+        ("the same out of core, with --max-memory", places["rounds_out_of_core_mb"]),
+    ]
+    print_table(
+        f"What fits where ({free:,} MB are free here)",
+        ("", "MB", "fits here"),
+        [
+            *((name, f"{size:,}", "yes" if size <= free else "no") for name, size in rows),
+            ("one of eight Dask worker threads", f"{places['worker_mb']:,}", ""),
+        ],
+    )
 
 
 def _print_fields(fields: list[dict[str, Any]]) -> None:

@@ -39,7 +39,7 @@ from kedge.config import EvidenceConfig
 from kedge.context import CacheEntry, digest
 from kedge.engine import open_session
 from kedge.evidence.beliefs import at_least, believed, two_sided
-from kedge.evidence.blocks import Where, drop_blocks, run_round, settle
+from kedge.evidence.blocks import Sizes, Where, drop_blocks, run_round, settle
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.round import Model, entries, fix, turn
@@ -51,10 +51,9 @@ from kedge.linalg import (
     row_index,
     split_csr,
     with_data,
-    without_entries,
 )
 from kedge.linalg.assign import How, assign
-from kedge.types import BoolArray, FloatArray, IntArray, Problem
+from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 
 _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)
 # Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
@@ -101,8 +100,11 @@ def matched(L: csr_array) -> BoolArray:
     """
     how: How = "optimal" if L.nnz <= _OPTIMAL else "greedy"
     strong = assign(L, how)
-    rest = without_entries(L, strong[:, 0], strong[:, 1])
-    weak = assign(with_data(rest, rest.data - rest.data.min(initial=0.0) + 1.0), how)
+    taken = np.zeros(L.shape[0], bool), np.zeros(L.shape[1], bool)
+    taken[0][strong[:, 0]] = taken[1][strong[:, 1]] = True
+    rest = ~(np.repeat(taken[0], np.diff(L.indptr)) | taken[1][L.indices])
+    lowest = float(L.data.min(initial=0.0, where=rest))
+    weak = assign(with_data(L, np.where(rest, L.data - lowest + 1.0, 0.0)), how)
     partner = np.full(L.shape[0], -1, np.int64)
     for pairs in (strong, weak):
         partner[pairs[:, 0]] = pairs[:, 1]
@@ -181,10 +183,15 @@ def may_divide(problem: Problem, config: EvidenceConfig, profiles: bool) -> bool
     return config.form != "dense" and not profiles and problem.left.n + problem.right.n > _CACHED
 
 
-def kept_of(problem: Problem, config: EvidenceConfig) -> int:
+def kept_of(accounts: int, config: EvidenceConfig) -> int:
     """How many candidates of each account the result has: `keep`, fewer where all accounts together have too many."""
-    accounts = max(problem.left.n + problem.right.n, 1)
-    return max(min(config.keep, config.candidates), min(config.keep, config.entries // accounts))
+    return max(min(config.keep, config.candidates), min(config.keep, config.entries // max(accounts, 1)))
+
+
+def sizes_of(left: Network, right: Network, config: EvidenceConfig) -> Sizes:
+    """What the memory of the rounds depends on."""
+    kept = kept_of(left.n + right.n, config)
+    return Sizes(left.n, right.n, right.adjacency.nnz, config.candidates, kept)
 
 
 @dataclass(frozen=True)
@@ -229,7 +236,7 @@ def _propagate(
     fixed = fix(problem, model)
     if not may_divide(problem, config, profiles is not None):
         where = Where()
-    where = settle(where, fixed, config.candidates, kept_of(problem, config))
+    where = settle(where, sizes_of(problem.left, problem.right, config))
     keys = _keys(problem, config, prior, len(rounds)) if where.cache.lasts else None
     state, done, where = _resume(problem, keys, where)
     with open_session(where.engine, where.progress.note) as session:
@@ -238,18 +245,18 @@ def _propagate(
             support = _affordable(problem, before, work)
             if profiles is not None:
                 fixed = fixed._replace(prior=entries(csr_array(prior + profiles.beyond)))
-            keep = kept_of(problem, config) if last else config.candidates
+            keep = kept_of(sum(shape), config) if last else config.candidates
             key = "" if keys is None else keys[place - 1]
             found = run_round(problem, fixed, turn(problem, support, model), keep, where, key, session)
             if last or profiles is not None or session is not None or where.blocks == 1:
-                L = found.whole()
+                L, found = found.whole(), found.without_lists()  # or both would take memory until the next round
                 if profiles is not None:
                     L, profiles = profiles.look_at(L)
                 belief = two_sided(L, this.temperature)
                 left, right, values = at_least(L, belief, config.least_belief)
             else:
                 left, right, values = believed(found.parts, shape, this.temperature, config.least_belief)
-            drop_blocks(found, where, key)
+            drop_blocks(found.blocks, where, key)
             P = _damped(_with_anchors(problem, left, right, values), before, this.kept, config.least_belief)
             change = float(abs(P - before).sum() / max(sum(shape) / 2, 1))
             state = _State(P, support, (*state.trace, change))
