@@ -12,7 +12,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c co
 TOOLS := $(VENV)/tools
 UV := $(TOOLS)/bin/uv
 
-.PHONY: demo test test-bounds test-oldest test-newest fuzz torture reliability check lock sbom bench bench-accuracy bench-decisions screenshots clean
+.PHONY: demo site site-serve package test test-bounds test-oldest test-newest fuzz torture reliability check lock sbom bench bench-accuracy bench-decisions screenshots clean
 
 $(CORE): pyproject.toml constraints.txt
 	@echo "Installing the core of kedge into $(VENV) (numpy, scipy, numba, pyarrow, faiss and smaller ones; no torch): about 630 MB"
@@ -64,10 +64,22 @@ fuzz: $(STAMP)
 	KEDGE_FUZZ=$${KEDGE_FUZZ:-20000} $(BIN)/python -m pytest -n 2 -m fuzz --timeout 0 tests/fuzz
 
 check: $(STAMP)
-	$(BIN)/ruff format --check src tests benchmarks docs
-	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs examples .ci
+	$(BIN)/ruff check src tests benchmarks docs examples .ci
 	$(BIN)/mypy
 	$(BIN)/python -m pytest tests/test_import_order.py
+
+# The guide as a site in build/site, readable without a network; a broken link fails.
+site: $(STAMP)
+	$(BIN)/python docs/build_site.py
+
+site-serve: $(STAMP)
+	$(BIN)/python docs/build_site.py --serve
+
+# Wheel and source package: built, looked into, installed into a new environment and started; the Dockerfile checked.
+package: $(UV)
+	$(TOOLS)/bin/hadolint Dockerfile
+	$(PYTHON) .ci/package.py $(abspath $(UV))
 
 $(UV): .ci/tools.txt
 	@$(PYTHON) -m venv $(TOOLS)
@@ -134,4 +146,4 @@ bench-decisions: $(STAMP)
 	$(BIN)/python benchmarks/promises.py bench-out/decisions.jsonl
 
 clean:
-	rm -rf $(VENV) demo-run sbom.json bench-out .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build demo-run sbom.json bench-out .pytest_cache .mypy_cache .ruff_cache

@@ -31,7 +31,7 @@ from kedge.config import Config
 from kedge.decide.audited import decide_audited
 from kedge.ingest import read_network
 from kedge.pipeline import MemoryRun, solve
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import BoolArray, IntArray, Matches, Problem
 
 RESEARCH = ("facebook-twitter-small", "cora", "douban")

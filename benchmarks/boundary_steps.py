@@ -17,7 +17,7 @@ from kedge.config import resolve
 from kedge.context.run_context import RunContext
 from kedge.embedding.network import embed_both
 from kedge.similarity import project_by
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Problem
 
 SETTINGS = "mgcn.dimensions=48 mgcn.steps=120 engine.name=serial partition.n_min=300 partition.shared=300".split()

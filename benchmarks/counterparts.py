@@ -26,7 +26,7 @@ from kedge.evaluation.metrics import decisions
 from kedge.ingest import read_network
 from kedge.methods import METHODS
 from kedge.probability.calibration import calibrate
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Alignment, IntArray, Problem
 
 # accounts a side, those with a counterpart, share of common edges, share of the anchors given

@@ -13,7 +13,7 @@ from pathlib import Path
 import measuring
 
 from kedge.store import NETWORK
-from kedge.synth import planted
+from kedge.synthetic import planted
 
 CHILD = """
 import json, sys, time

@@ -18,7 +18,7 @@ from shared_pairs import ROOT, load
 from kedge.ingest import read_network
 from kedge.linalg import canonical, renumber
 from kedge.partition import louvain
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import IntArray, Network, Problem
 
 SAMPLED = ("npm-debian",)  # research pairs whose list has only a part of the true pairs

@@ -26,7 +26,7 @@ from kedge.config import Config, resolve
 from kedge.context.run_context import CacheEntry, MemoryCache, RunContext
 from kedge.embedding.network import embed_network
 from kedge.embedding.plan import Source
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Network
 
 SETTINGS = "mgcn.dimensions=64 partition.n_max=1200 partition.n_min=200 partition.shared=100".split()

@@ -28,13 +28,13 @@ from measuring import ONE_THREAD, ROOT
 def child(asked: argparse.Namespace) -> None:
     """One propagation, as asked; prints its figures as JSON."""
     import numpy as np
+    from kedge.synth import planted
 
     from kedge.config import EngineConfig, EvidenceConfig
     from kedge.context import MemoryCache, Noting, Silent, peak_mb, resident_mb
     from kedge.evidence import Where
     from kedge.evidence.propagate import propagate
     from kedge.store.cache import DiskCache
-    from kedge.synth import planted
     from kedge.types import Network, Problem
 
     config = EvidenceConfig(form="sparse")

@@ -24,7 +24,7 @@ from kedge.evidence import model, ranking
 from kedge.evidence import propagate as rounds
 from kedge.evidence.propagate import propagate
 from kedge.linalg import SparseAlignment
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import IntArray, Problem
 
 # Settings by their name in EvidenceConfig; constants of modules by module and name. The default stands in the code.

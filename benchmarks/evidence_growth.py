@@ -27,7 +27,7 @@ def child(nodes: int) -> None:
     from kedge.evidence.propagate import propagate
     from kedge.evidence.ranking import ranking_scores
     from kedge.linalg import SparseAlignment
-    from kedge.synth import planted
+    from kedge.synthetic import planted
     from kedge.types import Network, Problem
 
     star = Network.from_edges([(0, i) for i in range(1, 5)], 5)

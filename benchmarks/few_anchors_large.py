@@ -21,7 +21,7 @@ from shared_pairs import ROOT
 from kedge.context.run_context import RunContext
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
-from kedge.synth import subnetworks
+from kedge.synthetic import subnetworks
 from kedge.types import Problem
 
 NETWORKS = ("gemsec-fb-public-figure", "gemsec-deezer-hu", "soc-epinions1")

@@ -20,7 +20,7 @@ from measuring import answer_within, own_peak_mb
 
 def measure(accounts: int, method: str, settings: list[str]) -> dict[str, object]:
     """One method in this process."""
-    from kedge import synth
+    from kedge import synthetic
     from kedge.config import resolve
     from kedge.errors import KedgeError
     from kedge.evaluation import metrics as evaluate
@@ -28,8 +28,8 @@ def measure(accounts: int, method: str, settings: list[str]) -> dict[str, object
     from kedge.types import Problem
 
     warnings.simplefilter("ignore")
-    pair = synth.planted(accounts, accounts, accounts // 2, 5 * accounts, 5 * accounts, overlap=0.5, seed=0)
-    train, test = synth.split(pair.anchors, 0.5, 0)
+    pair = synthetic.planted(accounts, accounts, accounts // 2, 5 * accounts, 5 * accounts, overlap=0.5, seed=0)
+    train, test = synthetic.split(pair.anchors, 0.5, 0)
     problem = Problem(pair.left, pair.right, train)
     began = time.process_time()
     try:

@@ -21,7 +21,7 @@ from kedge.config import resolve
 from kedge.ingest import read_network
 from kedge.mgcn import embed
 from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
-from kedge.synth import planted
+from kedge.synthetic import planted
 
 ROOT = Path(os.environ.get("KEDGE_DATA", Path(__file__).parents[1].parent / "shared" / "data"))
 NETWORKS = ("fb100-swarthmore42", "gemsec-fb-tvshow", "arxiv-multiplex-2-12", "planted")

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from kedge.linalg import canonical
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Problem
 
 ACCOUNTS, EDGES, PERSONS, ANCHORS = 100_000, 1_000_000, 75_000, 15_000

@@ -15,7 +15,7 @@ import measuring
 
 from kedge.engine.memory import PROCESS_MB
 from kedge.store import NETWORK
-from kedge.synth import planted
+from kedge.synthetic import planted
 
 FULL_SIZE_ACCOUNTS = 422_291 + 669_198
 

@@ -27,7 +27,7 @@ from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
 from kedge.similarity import project_by
 from kedge.store import DiskCache
-from kedge.synth import subnetworks
+from kedge.synthetic import subnetworks
 from kedge.types import Alignment, IntArray, Problem
 
 WHOLE = "partition.n_max=10000000"

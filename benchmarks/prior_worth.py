@@ -20,7 +20,7 @@ import numpy as np
 from copies import partial_copies
 from shared_pairs import ROOT, load, mean_ranking
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config, resolve
 from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.ingest import read_network
@@ -77,15 +77,15 @@ def read(name: str) -> tuple[Problem, IntArray]:
         return problem, test
     if kind == "planted":
         n = int(numbers[0])
-        pair = synth.planted(n, n, n // 2, 5 * n, 5 * n, overlap=0.5, seed=0)
-        known, test = synth.split(pair.anchors, 0.5, 0)
+        pair = synthetic.planted(n, n, n // 2, 5 * n, 5 * n, overlap=0.5, seed=0)
+        known, test = synthetic.split(pair.anchors, 0.5, 0)
         return Problem(pair.left, pair.right, known), test
     network, _ = read_network(ROOT.parent / "singles" / kind / "edges.tsv")
     if numbers[0] == "copies":
         kept, lost, known_share = (float(number) for number in numbers[1:])
         problem, test = partial_copies(network, kept, lost, known_share, seed=1)
         return problem, test[:ASKED]
-    pair = synth.subnetworks(network, float(numbers[0]), float(numbers[1]), 1)
+    pair = synthetic.subnetworks(network, float(numbers[0]), float(numbers[1]), 1)
     drawn = np.random.default_rng(1).permutation(np.asarray(pair.anchors))
     count = float(numbers[2])
     known, test = np.split(drawn, [int(count) if count >= 1 else int(count * len(drawn))])

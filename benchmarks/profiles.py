@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from shared_pairs import ROOT, load
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config, resolve
 from kedge.context import RunContext
 from kedge.ingest import read_profiles
@@ -43,9 +43,9 @@ PAIRS = ("douban", "acm-dblp", "cora", "npm-debian", "npm-debian without name", 
 
 def problem_of(name: str, share: float, seed: int) -> tuple[Problem, IntArray]:
     """The problem with its profiles, and the test pairs."""
-    if name in synth.DIFFICULTIES:
-        made = synth.planted(3000, 3000, 2000, 9000, 9000, overlap=0.5, seed=seed)
-        tables = synth.plant_profiles(made, name, seed)
+    if name in synthetic.DIFFICULTIES:
+        made = synthetic.planted(3000, 3000, 2000, 9000, 9000, overlap=0.5, seed=seed)
+        tables = synthetic.plant_profiles(made, name, seed)
         problem, anchors = Problem(made.left, made.right, made.anchors[:0]), made.anchors
         sources = tables
     else:
@@ -55,7 +55,7 @@ def problem_of(name: str, share: float, seed: int) -> tuple[Problem, IntArray]:
         sources = (folder / "left.profiles.csv", folder / "right.profiles.csv")
         if share == 0:
             train, anchors = problem.anchors, test
-    if share or name in synth.DIFFICULTIES:
+    if share or name in synthetic.DIFFICULTIES:
         order = np.random.default_rng(seed).permutation(len(anchors))
         count = max(round(share / 100 * len(anchors)), 1)
         train, anchors = anchors[order[:count]], anchors[order[count:]]
@@ -97,7 +97,7 @@ def none(name: str, method: str, seed: int, keep: Path | None) -> None:
 
 
 def shown_name(name: str) -> str:
-    return f"planted, {name}" if name in synth.DIFFICULTIES else name
+    return f"planted, {name}" if name in synthetic.DIFFICULTIES else name
 
 
 def arms(problem: Problem) -> Iterator[tuple[str, Problem]]:
@@ -136,8 +136,8 @@ def hyperedges(name: str, share: float, seed: int) -> None:
 
 
 def cost(size: int, seed: int, keep: Path | None) -> None:
-    made = synth.planted(size, size, size * 3 // 4, 3 * size, 3 * size, overlap=0.5, seed=seed)
-    tables = synth.plant_profiles(made, "medium", seed)
+    made = synthetic.planted(size, size, size * 3 // 4, 3 * size, 3 * size, overlap=0.5, seed=seed)
+    tables = synthetic.plant_profiles(made, "medium", seed)
     known = [read_profiles(table, side)[0] for table, side in zip(tables, (made.left, made.right), strict=True)]
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.process_time()

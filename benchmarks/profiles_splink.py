@@ -23,7 +23,7 @@ import numpy as np
 from profiles import arms, kept, problem_of, shown_name
 from scipy.sparse import csr_array
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config
 from kedge.evaluation import metrics
 from kedge.linalg import SparseAlignment
@@ -82,7 +82,7 @@ def show(name: str, scores: csr_array, test: IntArray, seconds: float, pair: str
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--difficulties", default=",".join(synth.DIFFICULTIES))
+    parser.add_argument("--difficulties", default=",".join(synthetic.DIFFICULTIES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="append the rows to this file")
     asked = parser.parse_args()

@@ -97,7 +97,7 @@ def main() -> None:
                 run = Path(shutil.copytree(place / "made", place / "run"))
                 state(run, pair, name)
                 before += len(places_of(run, name)) > 0
-                kedge("purge", run, name)
+                kedge("purge", "--yes", run, name)
                 after += len(places_of(run, name))
                 searched += sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
                 kedge(*words(number, data, run))

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from report_runs import make_contents, write_contents
 
-from kedge.cli.chromium import find_chromium
+from kedge.report.chromium import find_chromium
 from kedge.report.facts import gather_facts
 
 

@@ -21,7 +21,7 @@ from kedge.evaluation.metrics import calibration_error
 from kedge.methods import METHODS
 from kedge.probability.calibration import calibrate
 from kedge.review.order import SHOWN, information_order
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import IntArray, Matches, Network, Problem
 
 Order = Callable[[Problem, Matches, np.random.Generator], IntArray]

@@ -21,7 +21,7 @@ from kedge.embedding.network import embed_both
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
 from kedge.similarity import project_by
-from kedge.synth import planted, subnetworks
+from kedge.synthetic import planted, subnetworks
 from kedge.types import IntArray, Problem
 
 BASE = "mgcn.dimensions=64 mgcn.steps=150 engine.name=serial".split()

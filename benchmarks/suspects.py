@@ -26,7 +26,7 @@ from kedge.evaluation import metrics
 from kedge.methods import Method, find_method
 from kedge.pipeline import MemoryRun, Outcome, solve
 from kedge.probability import find_suspects, run_folds
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Alignment, BoolArray, IntArray, Problem, is_among
 
 PAIRS = ("facebook-twitter-small", "douban", "cora", "phone-email", "npm-debian", "planted")

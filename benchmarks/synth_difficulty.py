@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, diags_array
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from kedge.synth import Planted, planted, split
+from kedge.synthetic import Planted, planted, split
 
 SIZE = (4223, 6692, 3282, 37_108, 127_493)
 

@@ -19,7 +19,7 @@ CPU_LIMIT, MEMORY_LIMIT = 180, 4096
 
 
 def child(overlap: float, seed: int) -> None:
-    from kedge.synth import planted
+    from kedge.synthetic import planted
 
     pair = planted(*FULL_SIZE, overlap, seed)
     used = resource.getrusage(resource.RUSAGE_SELF)

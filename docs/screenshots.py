@@ -9,9 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from playwright.sync_api import Browser, Page, sync_playwright
-
 from kedge.cli.chromium import find_chromium
+from playwright.sync_api import Browser, Page, sync_playwright
 
 IMAGES = Path(__file__).parent / "images"
 KEDGE = [sys.executable, "-m", "kedge"]

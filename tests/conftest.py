@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from ports import free_port
 
-from kedge.cli.chromium import find_chromium
+from kedge.report.chromium import find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

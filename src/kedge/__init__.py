@@ -1,7 +1,8 @@
 """kedge: link the accounts of one person across two networks.
 
     import kedge
-    kedge.match("left.csv", "right.csv", "known.csv").to_frame()
+    run = kedge.match("left.csv", "right.csv", "known.csv")
+    run.matches.to_pandas()
 
 Names are loaded when they are first used, so that `import kedge` costs nothing.
 """
@@ -14,18 +15,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kedge.api import (
-        Config,
-        Hypergraph,
-        KedgeError,
         Linker,
-        Matches,
-        Network,
-        Problem,
+        Run,
+        check,
+        compare,
+        demo,
+        doctor,
         embed,
+        example,
         explain,
+        list_methods,
+        make_key,
         match,
-        read_network,
+        open,
+        pseudonymise,
+        reproduce,
+        synth,
     )
+    from kedge.config import Config
+    from kedge.errors import KedgeError
+    from kedge.ingest import read_network
+    from kedge.types import Hypergraph, Matches, Network, Problem
 
 # Read when torch loads OpenMP: idle threads sleep instead of spinning, which on a busy machine takes the cores from the
 # threads that work (a training step on 4,000 accounts, two threads: 6.0 s spinning, 0.12 s sleeping, at a load of 11).
@@ -33,10 +43,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = "0.1.0"
 
-__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "__version__", "embed"]
-__all__ += ["explain", "match", "read_network"]
+__all__ = ["Config", "Hypergraph", "KedgeError", "Linker", "Matches", "Network", "Problem", "Run", "__version__"]
+__all__ += ["check", "compare", "demo", "doctor", "embed", "example", "explain", "list_methods", "make_key", "match"]
+__all__ += ["open", "pseudonymise", "read_network", "reproduce", "synth"]
 
-# All of them are in `kedge.api` too, which loads the whole pipeline; these are to be had for less.
+# All others are in `kedge.api`, which loads the whole pipeline; these are to be had for less.
 _LIGHT = {"Config": "config", "KedgeError": "errors", "read_network": "ingest"}
 _LIGHT |= dict.fromkeys(("Hypergraph", "Matches", "Network", "Problem"), "types")
 

@@ -28,6 +28,11 @@ class KedgeError(Exception):
         self.line = line
 
 
+def as_share(value: float, otherwise: str) -> str:
+    """The remedy for a share that is out of range: the same in percent, if it may be that."""
+    return f"did you mean {value / 100:g}?" if 1 < value <= 100 else otherwise
+
+
 def did_you_mean(word: str, known: Iterable[str], otherwise: str, cutoff: float = 0.6) -> str:
     """The remedy for a name that is not known: the nearest one that is, if any is near."""
     import difflib

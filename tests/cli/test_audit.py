@@ -108,7 +108,7 @@ def test_a_purged_account_is_in_no_file_of_the_audit(copy: Path, truth: dict[str
     rows = audited(copy, truth)
     name = rows[0]["left"]
     assert name in (copy / "audit.csv").read_text()
-    result = kedge("purge", copy, name)
+    result = kedge("purge", "--yes", copy, name)
     assert "still contains" not in result.stderr
     assert name not in (copy / "audit.csv").read_text() + (copy / "audit.json").read_text()
     sample = load_sample(open_artefacts(copy))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -174,9 +176,37 @@ def test_what_is_dropped_on_reading_is_noted(tmp_path: Path) -> None:
     assert "right: the third column is not numeric and is ignored" in " ".join(notes.split())
 
 
-def test_a_run_has_no_pipes_as_inputs(tmp_path: Path) -> None:
+def test_a_run_reads_pipes_and_stdin_and_is_resumed_by_the_same_content(pair: Path, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    result = kedge("match", pipe, pipe, "-a", pipe, "-o", tmp_path / "run", code=2)
-    assert "pipe: is a pipe, and a run reads its inputs again when it is resumed; write it into a file" in result.stderr
-    assert not (tmp_path / "run").exists()
+    words = process(
+        "match", pipe, "-", "-a", pair / "train.tsv", "-o", tmp_path / "run", "--method", "common-neighbours"
+    )
+    errors = []
+    for _ in range(2):
+        os.mkfifo(pipe)
+        writer = subprocess.Popen(["cp", "/dev/stdin", pipe], stdin=(pair / "left.tsv").open("rb"))
+        done = subprocess.run(words, stdin=(pair / "right.tsv").open("rb"), env=ENVIRONMENT, capture_output=True)
+        assert (done.returncode, writer.wait()) == (0, 0), done.stderr
+        errors.append(done.stderr.decode())
+        pipe.unlink()
+    assert "already done" not in errors[0]
+    assert "already done" in errors[1]
+    inputs = json.loads((tmp_path / "run" / "manifest.json").read_text())["inputs"]
+    assert inputs["right"]["sha256"] == hashlib.sha256((pair / "right.tsv").read_bytes()).hexdigest()
+
+
+def test_another_table_of_a_database_is_another_input(pair: Path, tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "all.db")
+    for side in ("left", "right"):
+        rows = [line.split("\t") for line in (pair / f"{side}.tsv").read_text().splitlines()]
+        database.execute(f"CREATE TABLE {side} (source, target)")
+        database.executemany(f"INSERT INTO {side} VALUES (?, ?)", [row[:2] for row in rows])
+    database.commit()
+    database.close()
+    out, name, more = tmp_path / "run", tmp_path / "all.db", ("-a", pair / "train.tsv", "--method", "common-neighbours")
+    kedge("match", f"{name}::left", f"{name}::right", *more, "-o", out)
+    from_text = tmp_path / "from_text"
+    kedge("match", pair / "left.tsv", pair / "right.tsv", *more, "-o", from_text)
+    assert (out / "matches.parquet").read_bytes() == (from_text / "matches.parquet").read_bytes()
+    other = kedge("match", f"{name}::left", f"{name}::left", *more, "-o", out, code=2)
+    assert "right" in other.stderr

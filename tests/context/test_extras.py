@@ -61,7 +61,7 @@ def test_methods_without_an_extra_run_without_its_libraries() -> None:
     code = f"""{WITHOUT_EXTRAS}
 from kedge.config import resolve
 from kedge.methods import METHODS
-from kedge.synth import planted, split
+from kedge.synthetic import planted, split
 from kedge.types import Problem
 made = planted(60, 60, 45, 250, 250, 0.7, 0)
 problem = Problem(made.left, made.right, split(made.anchors, 0.4, 0)[0])

@@ -119,7 +119,11 @@ def test_a_larger_sample_than_the_matches_is_a_census() -> None:
     drawn = found["drawn"]
     assert (drawn["census"], drawn["audited"], drawn["right"]) == (True, 12, 11)
     assert drawn["low"] == drawn["precision"] == drawn["high"] == 11 / 12
-    assert "all 12 matches were audited and 11 were right" in audit_sentence(found)
+    words = audit_sentence(found)
+    assert "all 12 matches were audited and 11 were right" in words
+    assert (found["added"], found["removed"]) == (0, 1)
+    assert "Taken from the matches, since the answer is no: 1." in words
+    assert "Matches besides" not in words
 
 
 def test_without_answers_nothing_changes(population: tuple[Matches, Any]) -> None:

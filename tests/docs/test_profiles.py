@@ -1,4 +1,4 @@
-"""The page of profiles has the kept figures."""
+"""The tables of docs/profiles.md have the kept figures."""
 
 import json
 import subprocess

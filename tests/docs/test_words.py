@@ -130,8 +130,9 @@ def _rooms() -> dict[str, list[Path]]:
         if path.suffix in {".py", ".js", ".css", ".html", ".toml"}:
             room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
             rooms.setdefault(room, []).append(path)
-    rooms["docs"] = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    rooms["docs"] += sorted((ROOT / "docs").glob("*.md"))
+    rooms["docs"] = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/README.md")]
+    rooms["docs"] += sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "decisions")
+    rooms["docs"] += [*sorted((ROOT / "docs").glob("*.py")), *sorted((ROOT / "examples").glob("*.[ip]*"))]
     return rooms
 
 

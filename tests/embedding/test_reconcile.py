@@ -17,7 +17,7 @@ from kedge.embedding.reconcile import (
     refine_boundary,
     rotate_onto_sketch,
 )
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Network
 
 

@@ -85,7 +85,7 @@ def test_a_finished_network_takes_the_place_of_its_parts_and_serves_the_next_mat
 def test_a_purge_takes_the_vectors_too(whole: Path, tmp_path: Path) -> None:
     shutil.copytree(whole, tmp_path / "run")
     somebody = pq.read_table(whole / "matches.parquet")["left"][0].as_py()
-    kedge("purge", tmp_path / "run", somebody, "--side", "left")
+    kedge("purge", "--yes", tmp_path / "run", somebody, "--side", "left")
     assert not (tmp_path / "run" / "embeddings").exists()
 
 

@@ -111,7 +111,7 @@ def test_every_metric_has_its_row_in_the_documentation() -> None:
 def test_an_outcome_is_measured_by_exactly_the_metrics_of_the_registry() -> None:
     from kedge.config import resolve
     from kedge.pipeline import MemoryRun, measure, solve
-    from kedge.synth import planted, split
+    from kedge.synthetic import planted, split
     from kedge.types import Problem
 
     made = planted(60, 60, 45, 250, 250, 0.8, 0)

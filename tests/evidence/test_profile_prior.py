@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config, EvidenceConfig, ProfileConfig
 from kedge.context import RunContext
 from kedge.evidence import FORMS, choose_profile_weight, profile_prior, terms
@@ -17,8 +17,8 @@ from kedge.evidence.ranking import ranking_scores
 from kedge.linalg import entries_at, reciprocal_ranks, with_data
 from kedge.types import IntArray, Problem, Profiles
 
-PAIR = synth.planted(300, 300, 240, 900, 900, overlap=0.6, seed=3)
-TRAIN, TEST = synth.split(PAIR.anchors, 0.2, seed=0)
+PAIR = synthetic.planted(300, 300, 240, 900, 900, overlap=0.6, seed=3)
+TRAIN, TEST = synthetic.split(PAIR.anchors, 0.2, seed=0)
 
 
 def _with_city(problem: Problem, agrees: float, truth: IntArray, seed: int = 0) -> Problem:
@@ -87,7 +87,7 @@ def _chosen(problem: Problem) -> tuple[float | None, list[str]]:
 
 def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, (note,) = _chosen(HELPFUL)
-    assert weight in (0.5, 1.0)
+    assert weight in (0.5, 1.0, 2.0)
     assert note.startswith("profiles count: validation anchors have a log-likelihood of")
 
     def reversed_prior(problem: Problem, config: Config) -> ProfilePrior | None:
@@ -102,6 +102,21 @@ def test_validation_anchors_choose_what_profiles_count(monkeypatch: pytest.Monke
     weight, (note,) = _chosen(HELPFUL)
     assert weight == 0
     assert note.startswith("profiles count nothing beside structure")
+
+
+def test_few_anchors_never_count_profiles_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[float | None] = []
+
+    def noted(problem: Problem, config: Config) -> ProfilePrior | None:
+        tried.append(config.profiles.weight)
+        return profile_prior(problem, config)
+
+    monkeypatch.setattr("kedge.evidence.profile_weight.profile_prior", noted)
+    _chosen(HELPFUL)
+    assert set(tried) == {2.0, 1.0, 0.5, 0.0}
+    tried.clear()
+    _chosen(replace(HELPFUL, anchors=HELPFUL.anchors[:12]))
+    assert set(tried) == {1.0, 0.5, 0.0}
 
 
 def test_what_is_stated_is_not_chosen() -> None:

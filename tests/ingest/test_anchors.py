@@ -116,7 +116,7 @@ def facts(rows: Any, left: Any = LEFT, right: Any = RIGHT) -> Any:
     resolved, _ = resolve(rows)
     from kedge.ingest import EdgeReport
 
-    read = EdgeReport(3, False, 0, 0, 0, 0, 0, False, ())
+    read = EdgeReport(3, False, 0, 0, 0, 0, 0, False, False, ())
     return check((left, read), (right, read), (resolved.pairs, resolved.report))
 
 
@@ -135,7 +135,7 @@ def test_check_warns_in_plain_words() -> None:
     resolved = resolve_pairs(columns, same, same)
     from kedge.ingest import EdgeReport
 
-    read = EdgeReport(3, False, 0, 0, 0, 0, 0, False, ())
+    read = EdgeReport(3, False, 0, 0, 0, 0, 0, False, False, ())
     said = " ".join(check((same, read), (same, read), (resolved.pairs, resolved.report)).warnings)
     assert "ids are equal on 100% of the anchors" in said
     assert "too few to estimate" in said
@@ -146,7 +146,7 @@ def test_check_names_ids_that_people_would_read_as_one() -> None:
     left = Network.from_edges([(0, 1), (1, 2)], 3, ids)
     from kedge.ingest import EdgeReport
 
-    read = EdgeReport(2, False, 0, 0, 0, 0, 0, False, ())
+    read = EdgeReport(2, False, 0, 0, 0, 0, 0, False, False, ())
     assert "leading zeros" in " ".join(check((left, read), (RIGHT, read), None).warnings)
     accents = Network.from_edges([(0, 1), (1, 2)], 3, ["é", "e\u0301", "x"])
     assert "Unicode form" in " ".join(check((accents, read), (RIGHT, read), None).warnings)

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
 from kedge.ingest import read_network, read_pairs
-from kedge.ingest.build import LEAST_WEIGHT
+from kedge.ingest.columns import LEAST_WEIGHT
 from kedge.types import narrow
 
 SMALL = ReadConfig(max_memory_mb=1)

@@ -116,11 +116,16 @@ def test_bytes_and_mixed_values_are_refused_without_showing_them() -> None:
     for column in (pa.array([b"\xff\xfe"]), hostile):
         with pytest.raises(KedgeError, match="column 'x' cannot be read as text; make it UTF-8 text"):
             read_profiles(pa.table({"id": ["a"], "x": column}), NETWORK)
-    mixed = pd.DataFrame({"id": ["a", "b"], "x": [SECRET, 3]})
+    mixed = pd.DataFrame({"id": ["a", "b"], "x": [SECRET, 3.5]})
     with pytest.raises(KedgeError) as caught:
         read_profiles(mixed, NETWORK)
     assert "values of several types" in str(caught.value)
     assert SECRET not in str(caught.value)
+
+
+def test_whole_numbers_among_texts_are_text() -> None:
+    found, _ = read_profiles(pd.DataFrame({"id": ["a", 7], "x": ["ann", 3]}), NETWORK)
+    assert found.column("x").to_pylist()[0] == "ann"
 
 
 def test_nothing_is_known_of_a_forgotten_account(tmp_path: Path) -> None:

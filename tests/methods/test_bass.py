@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from graphs import communities, random_network
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config
 from kedge.methods import METHODS, bass
 from kedge.methods.bass import Candidates, Mixture
@@ -84,7 +84,7 @@ def test_rounds_are_expectation_and_maximisation_in_order(found: Candidates) -> 
 
 
 def test_bootstrapping_reaches_accounts_that_neighbour_no_anchor() -> None:
-    pair = synth.subnetworks(communities(150, 5, 0.3, 0.01, 1), 0.95, 1.0, 1)
+    pair = synthetic.subnetworks(communities(150, 5, 0.3, 0.01, 1), 0.95, 1.0, 1)
     problem = Problem(pair.left, pair.right, pair.anchors[:15])
     A = problem.left.adjacency.toarray() > 0
     far = [(int(u), int(v)) for u, v in pair.anchors[15:] if not A[u][problem.anchors[:, 0]].any()]

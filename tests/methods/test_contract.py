@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from graphs import communities, relabel
+from scipy.sparse import csr_array
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config
 from kedge.context import missing_libraries
 from kedge.errors import KedgeError
@@ -55,8 +56,8 @@ every_record = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 @cache
 def planted() -> tuple[Problem, IntArray]:
     """Two sub-networks of one, nine tenths of their edges in common; 40 % of the anchors are known."""
-    pair = synth.subnetworks(communities(N, 6, 0.4, 0.02, 1), 0.9, 0.95, 1)
-    train, test = synth.split(pair.anchors, 0.4, 1)
+    pair = synthetic.subnetworks(communities(N, 6, 0.4, 0.02, 1), 0.9, 0.95, 1)
+    train, test = synthetic.split(pair.anchors, 0.4, 1)
     return Problem(pair.left, pair.right, train), test
 
 
@@ -274,6 +275,7 @@ def test_every_module_has_what_its_record_claims_and_no_more(method: Method) -> 
         "trains": method.trains,
         "prepare": method.trains,
         "recall_vectors": method.recalls_vectors,
+        "realign": method.realigns,
         "refinements": method.refines,
     }
     assert {name: hasattr(module, name) for name in claims} == claims
@@ -283,6 +285,45 @@ def test_every_module_has_what_its_record_claims_and_no_more(method: Method) -> 
 @every_method
 def test_what_explains_pairs_is_there_exactly_where_it_is_claimed(name: str) -> None:
     assert (aligned(name).support is not None) == METHODS[name].explains
+
+
+GROUPS = ("engine", "evidence", "hypergraph", "mgcn", "pairing", "partition", "shared")
+
+
+class Recording(Config):
+    """A configuration that records which groups of settings are read."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in GROUPS:
+            RECORDED.add(name)
+        return super().__getattribute__(name)
+
+
+RECORDED: set[str] = set()
+
+
+def weighed(network: Network, seed: int) -> Network:
+    """The same edges with weights between 0.2 and 5."""
+    entries = network.adjacency.tocoo()
+    drawn = np.random.default_rng(seed).uniform(0.2, 5, network.adjacency.shape).astype(np.float32)
+    low, high = np.minimum(entries.row, entries.col), np.maximum(entries.row, entries.col)
+    return Network(csr_array((drawn[low, high], (entries.row, entries.col)), shape=entries.shape), network.ids)
+
+
+@every_method
+def test_weights_and_settings_count_exactly_where_it_is_claimed(name: str) -> None:
+    problem, _ = planted()
+    config = Recording.model_construct(**{field: getattr(CONFIG, field) for field in Config.model_fields})
+    RECORDED.clear()
+    method = METHODS[name]
+    chosen = method.choose_settings(problem, config)
+    weights = Problem(weighed(problem.left, 1), weighed(problem.right, 2), problem.anchors)
+    found = method.align(weights, chosen)
+    assert set(method.groups(CONFIG)) == RECORDED
+    plain = method.align(problem, chosen) if method.chooses_settings else aligned(name)
+    pairs = all_pairs()
+    differ = not np.allclose(plain.score(pairs), found.score(pairs), atol=1e-6, equal_nan=True)
+    assert differ == method.reads_weights
 
 
 @every_record

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from graphs import communities, random_network
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import BaselineConfig
 from kedge.methods.irma import common_edges, repair
 from kedge.methods.shared.marks import as_graphs
@@ -65,7 +65,7 @@ def test_common_edges_are_counted_once() -> None:
 
 def test_wrong_pairs_are_repaired() -> None:
     """A third of a right matching is wrong by exchange of partners: most of it is put right."""
-    pair = synth.subnetworks(communities(90, 3, 0.5, 0.05, 1), 0.9, 0.95, 1)
+    pair = synthetic.subnetworks(communities(90, 3, 0.5, 0.05, 1), 0.9, 0.95, 1)
     truth = pair.anchors
     problem = Problem(pair.left, pair.right, truth[:15])
     wrong = truth.copy()

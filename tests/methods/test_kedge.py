@@ -13,7 +13,7 @@ from kedge_problems import QUICK, few_common_edges, planted
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import resolve
 from kedge.context.run_context import MemoryCache, RunContext, Silent
 from kedge.embedding import network
@@ -27,7 +27,7 @@ from kedge.evidence.ranking import ranking_scores
 from kedge.methods import METHODS
 from kedge.methods import kedge as method
 from kedge.probability.pair_rule import fit_pair_rule
-from kedge.synth import subnetworks
+from kedge.synthetic import subnetworks
 from kedge.types import Hypergraph, Network, Problem
 
 
@@ -168,7 +168,7 @@ def test_without_a_refinement_similarity_is_part_of_the_mixture_alone() -> None:
 
 
 def test_the_number_of_threads_changes_no_bit() -> None:
-    pair = synth.planted(1500, 1500, 1200, 6000, 6000, overlap=0.6, seed=0)
+    pair = synthetic.planted(1500, 1500, 1200, 6000, 6000, overlap=0.6, seed=0)
     problem = Problem(pair.left, pair.right, pair.anchors[:300])
     settings = resolve(
         assignments=[

@@ -12,7 +12,7 @@ from kedge.context.run_context import MemoryCache, RunContext
 from kedge.errors import KedgeError
 from kedge.linalg import SparseAlignment, VectorAlignment
 from kedge.methods import METHODS, mgcn
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Hypergraph, Problem
 
 SHARED = Config(method="mgcn")

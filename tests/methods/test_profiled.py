@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import Config
 from kedge.linalg import SparseAlignment, reciprocal_ranks
 from kedge.methods import METHODS
 from kedge.types import IntArray, Problem, Profiles
 
-PAIR = synth.planted(200, 200, 160, 600, 600, overlap=0.6, seed=3)
-TRAIN, TEST = synth.split(PAIR.anchors, 0.2, seed=0)
+PAIR = synthetic.planted(200, 200, 160, 600, 600, overlap=0.6, seed=3)
+TRAIN, TEST = synthetic.split(PAIR.anchors, 0.2, seed=0)
 STRUCTURE = Problem(PAIR.left, PAIR.right, TRAIN)
 
 both = pytest.mark.parametrize("name", ["cosnet", "bass"])

@@ -19,7 +19,7 @@ from kedge.mgcn.holdout import list_edges
 from kedge.mgcn.layers import factor_theta, normalise_adjacency
 from kedge.mgcn.model import Mgcn, prepare
 from kedge.mgcn.objective import Edges, edge_loss
-from kedge.synth import planted
+from kedge.synthetic import planted
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kedge.config import PartitionConfig
 from kedge.errors import KedgeError
 from kedge.partition import cut_network, louvain, part_adjacency, partition
-from kedge.synth import planted
+from kedge.synthetic import planted
 from kedge.types import Network, Parts
 
 

@@ -241,7 +241,7 @@ def test_settings_of_an_engine_without_effect_are_noted(tmp_path: Path) -> None:
     edges = [(0, 1), (1, 2), (2, 3)]
     given = ("--engine", "dask", "--address", "tcp://127.0.0.1:1", "--max-memory", "4GB")
     notes, _ = matched(tmp_path, named(edges, "a"), named(edges, "b"), same(2), *given)
-    assert "no effect: engine.name, engine.max_memory_mb, engine.address; the method kedge trains no vectors" in notes
+    assert "no effect on the method kedge here: engine.name, engine.max_memory_mb, engine.address" in notes
 
 
 def test_an_address_that_is_none_is_refused_before_anything_is_read(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_confirmed_pairs_are_never_counted_as_held_out(made: Path, run: Path) ->
 def test_a_purged_account_leaves_the_held_out_pairs(made: Path, run: Path) -> None:
     kedge("evaluate", run, "--test", made / "data" / "test.tsv")
     left, right = (made / "data" / "test.tsv").read_text().splitlines()[0].split("\t")
-    kedge("purge", run, left)
+    kedge("purge", "--yes", run, left)
     table = open_finished(run).read(HELD_OUT, TABLE)
     assert left not in table["left"].to_pylist()
     assert right not in table["right"].to_pylist()

@@ -168,7 +168,7 @@ def test_a_purge_takes_the_values_of_an_account_too(made: Path, tmp_path: Path) 
     name = _surest(run)["left"]
     account = int(problem.left.find([name])[0])
     before = pq.read_table(run / "networks" / "left_profiles.parquet")["city"].to_pylist()
-    kedge("purge", run, name)
+    kedge("purge", "--yes", run, name)
     after = pq.read_table(run / "networks" / "left_profiles.parquet")["city"].to_pylist()
     assert before[account] is not None
     assert after == [None if place == account else city for place, city in enumerate(before)]
@@ -273,7 +273,7 @@ def test_mgcn_draws_hyperedges_from_profiles_and_purge_removes_an_account_from_t
     config, ordered = run_config(read_manifest(out)), problem.mirrored() if problem.exchanged else problem
     assert mgcn.recall_vectors(ordered, config, open_vectors(open_artefacts(out))) is not None
     account = problem.left.name(5)
-    kedge("purge", out, account)
+    kedge("purge", "--yes", out, account)
     after = load_problem(open_artefacts(out)).shared_values[0]
     assert after is not None
     assert after.H[[5]].nnz == 0
@@ -320,6 +320,6 @@ def test_columns_of_other_names_are_compared_whichever_network_is_the_larger(pai
     given = {"left_profiles": tables[0], "right_profiles": tables[1]}
     settings = {"method": "evidence", "profiles.compare": ("town~location:category",)}
     linker = package.Linker(settings=settings).fit((left, right), known, profiles=tuple(given.values()))
-    assert linker._outcome.config.profiles.compare == ("town~location:category",)
+    assert linker.run_.settings.profiles.compare == ("town~location:category",)
     alone = package.match(left, right, known, settings={"method": "evidence"})
-    assert (linker.matches_.decision == 2).sum() > (alone.decision == 2).sum()
+    assert (linker.matches_.decision == 2).sum() > sum(row.decision == "match" for row in alone.matches)

@@ -68,7 +68,7 @@ def test_no_file_of_the_run_names_a_purged_account_and_matching_again_does_not_b
     log.append("ann", "yes", *other, note=f"not {alice}")
     log.close()
     before = read_manifest(run)
-    said = json.loads(kedge("purge", run, alice, "--json").stdout)
+    said = json.loads(kedge("purge", "--yes", run, alice, "--json").stdout)
     assert (said["side"], said["decisions"]) == ("left", 1)
     assert said["edges"] > 0
     assert said["candidates"] > 0
@@ -94,7 +94,7 @@ def test_no_file_of_the_run_names_a_purged_account_and_matching_again_does_not_b
 def test_an_anchor_on_the_right_is_forgotten_and_the_finished_run_is_still_whole(made: Any, run: Any) -> None:
     problem = load_outcome(run).problem
     name = problem.right.name(problem.anchors[0, 1])
-    said = json.loads(kedge("purge", run, name, "--json").stdout)
+    said = json.loads(kedge("purge", "--yes", run, name, "--json").stdout)
     assert (said["side"], said["anchors"]) == ("right", 1)
     assert said["named"] == []
     solution = load_outcome(run)
@@ -106,19 +106,19 @@ def test_an_anchor_on_the_right_is_forgotten_and_the_finished_run_is_still_whole
 
 
 def test_who_is_meant_must_be_clear(run: Any) -> None:
-    assert "no account" in kedge("purge", run, "nobody-at-all", code=2).stderr
+    assert "no account" in kedge("purge", "--yes", run, "nobody-at-all", code=2).stderr
     problem = load_outcome(run).problem
     log = log_of(run)
     log.append("ann", "no", "elsewhere", problem.left.name(0))
     log.close()
-    assert "--side" in kedge("purge", run, problem.left.name(0), code=2).stderr
-    assert "no side" in kedge("purge", run, "x", "--side", "top", code=2).stderr
-    said = json.loads(kedge("purge", run, "elsewhere", "--json").stdout)
+    assert "--side" in kedge("purge", "--yes", run, problem.left.name(0), code=2).stderr
+    assert "no side" in kedge("purge", "--yes", run, "x", "--side", "top", code=2).stderr
+    said = json.loads(kedge("purge", "--yes", run, "elsewhere", "--json").stdout)
     assert (said["edges"], said["decisions"]) == (0, 1), "also where only a decision remembers it"
     with reviewing(run):
-        assert "`kedge review` of this run is open" in kedge("purge", run, problem.left.name(0), code=2).stderr
+        assert "`kedge review` of this run is open" in kedge("purge", "--yes", run, problem.left.name(0), code=2).stderr
     (run / "notes.txt").write_text(f"ask {problem.left.name(1)} again")
-    result = kedge("purge", run, problem.left.name(1), "--json")
+    result = kedge("purge", "--yes", run, problem.left.name(1), "--json")
     assert json.loads(result.stdout)["named"] == ["notes.txt"]
     assert "notes.txt still contains this id" in result.stderr
 
@@ -128,7 +128,7 @@ def test_an_artefact_without_a_rule_for_cleaning_is_removed(run: Any) -> None:
     manifest["stages"]["embed"] = {**manifest["stages"]["matches"], "artefact": "embeddings.bin"}
     write_manifest(run, manifest)
     (run / "embeddings.bin").write_bytes(b"vectors")
-    kedge("purge", run, assigned_pairs(run)[0][0])
+    kedge("purge", "--yes", run, assigned_pairs(run)[0][0])
     assert not (run / "embeddings.bin").exists()
     names = set(read_manifest(run)["stages"]) - {"embed"}
     for name in names:

@@ -36,7 +36,7 @@ def test_no_byte_of_the_id_is_left_and_leftovers_go_too(run: Path) -> None:
     (run / ".purge-draft" / "files" / "old").write_text(ALICE)
     kedge("report", run)
     assert {"matches.parquet", "decisions.sqlite", "networks/left.npz"} <= set(places_of(run, ALICE))
-    kedge("purge", run, ALICE)
+    kedge("purge", "--yes", run, ALICE)
     assert places_of(run, ALICE) == []
     assert not (run / ".purge-draft").exists()
 
@@ -50,7 +50,7 @@ def test_an_id_beyond_ascii_is_gone_and_does_not_come_back(tmp_path: Path) -> No
     log.append("ann", "yes", name, PARTNER, note=f"{name} it is")
     log.close()
     assert places_of(run, name)
-    kedge("purge", run, name)
+    kedge("purge", "--yes", run, name)
     assert places_of(run, name) == []
     assert "1 purged accounts are still in the files" in kedge(*match_words(data, run, *WORDS)).stderr
     assert places_of(run, name) == []
@@ -92,10 +92,10 @@ def test_a_program_that_reads_the_decisions_is_named_and_nothing_is_changed(
     log.append("ann", "unsure", "x", "z")
     log.close()
     before = (run / "manifest.json").read_bytes()
-    assert "another program is reading the decisions" in kedge("purge", run, ALICE, code=2).stderr
+    assert "another program is reading the decisions" in kedge("purge", "--yes", run, ALICE, code=2).stderr
     assert (run / "manifest.json").read_bytes() == before
     reader.close()
-    kedge("purge", run, ALICE)
+    kedge("purge", "--yes", run, ALICE)
     assert places_of(run, ALICE) == []
 
 
@@ -104,14 +104,14 @@ def test_a_user_without_a_name_can_purge(run: Path, monkeypatch: pytest.MonkeyPa
         raise KeyError("getpwuid(): uid not found: 12345")
 
     monkeypatch.setattr(getpass, "getuser", unknown)
-    kedge("purge", run, ALICE)
+    kedge("purge", "--yes", run, ALICE)
     log = DecisionLog(run / DECISIONS_FILE)
     assert log.state.entries[-1].reviewer == f"user {os.getuid()}"
     log.close()
 
 
 def test_the_list_of_purged_accounts_is_keyed_and_checked(run: Path) -> None:
-    kedge("purge", run, ALICE)
+    kedge("purge", "--yes", run, ALICE)
     held, key = json.loads((run / PURGED_FILE).read_text()), (run / KEY_FILE).read_text()
     assert (run / KEY_FILE).stat().st_mode & 0o777 == 0o600
     assert key not in json.dumps(held)
@@ -128,7 +128,7 @@ def test_the_list_of_purged_accounts_is_keyed_and_checked(run: Path) -> None:
 def test_what_earlier_versions_purged_stays_purged(run: Path) -> None:
     old = {"salt": "s", "left": [_salted("s", "a000003")], "right": []}
     (run / PURGED_FILE).write_text(json.dumps(old))
-    kedge("purge", run, ALICE)
+    kedge("purge", "--yes", run, ALICE)
     assert "2 purged accounts" in kedge(*match_words(PAIR, run, *WORDS)).stderr
 
 
@@ -138,4 +138,4 @@ def test_an_unfinished_run_is_named(run: Path) -> None:
     manifest = read_manifest(run)
     del manifest["stages"]["anchors"]
     write_manifest(run, manifest)
-    assert "the run is not finished" in kedge("purge", run, ALICE, code=2).stderr
+    assert "the run is not finished" in kedge("purge", "--yes", run, ALICE, code=2).stderr

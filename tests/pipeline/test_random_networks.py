@@ -84,11 +84,11 @@ def test_python_warns_and_has_the_notes() -> None:
     anchors = {f"a{u}": f"b{v}" for u, v in problem.anchors}
     settings = {**QUICK, "method": "evidence"}
     with pytest.warns(UserWarning, match="validation anchors are found no better than by chance"):
-        matches = kedge.match(*edges, anchors, settings=settings)
-    assert not matches.partners("match")
-    assert sum("no better than by chance" in note for note in matches.notes) == 1
-    assert any("edges among the anchors are in both networks, no more than by chance" in n for n in matches.notes)
+        run = kedge.match(*edges, anchors, settings=settings)
+    assert {row.decision for row in run.matches} == {"known"}
+    assert sum("no better than by chance" in note for note in run.notes) == 1
+    assert any("edges among the anchors are in both networks, no more than by chance" in n for n in run.notes)
     with pytest.warns(UserWarning, match="no better than by chance"):
         linker = kedge.Linker(settings=settings).fit(tuple(edges), anchors)
-    assert linker.matches_.notes == matches.notes
+    assert linker.run_.notes == run.notes
     assert set(linker.predict(anchors)) == set(anchors.values()), "known pairs stay known"

@@ -15,7 +15,7 @@ from command import kedge, plant
 from scipy.sparse import csr_array
 
 import kedge as package
-from kedge import synth
+from kedge import synthetic
 from kedge.ingest import read_network, read_pairs
 from kedge.linalg import SparseAlignment
 from kedge.pipeline.start import Started
@@ -125,7 +125,7 @@ def test_without_anchors_and_profiles_one_line_names_both(
 
 
 def test_an_assumed_pair_is_scored_by_a_run_without_it() -> None:
-    ring = synth.planted(8, 8, 8, 8, 8, overlap=1.0, seed=0)
+    ring = synthetic.planted(8, 8, 8, 8, 8, overlap=1.0, seed=0)
     problem = Problem(ring.left, ring.right, np.array([[0, 0], [1, 1], [2, 2], [3, 3]]))
     runs: list[IntArray] = []
 

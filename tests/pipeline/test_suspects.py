@@ -118,7 +118,7 @@ def test_a_damaged_list_is_found_again(run: Path, data: Path, tmp_path: Path) ->
 def test_a_purged_account_is_no_suspect_any_more(run: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(run, tmp_path / "run"))
     left, right = min(suspects_of(copy))
-    kedge("purge", copy, left)
+    kedge("purge", "--yes", copy, left)
     assert (left, right) not in suspects_of(copy)
     assert len(suspects_of(copy)) == len(suspects_of(run)) - 1
     assert left not in (copy / "report.html").read_text()

@@ -6,18 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from kedge import synth
+from kedge import synthetic
 from kedge.config import ProfileConfig
 from kedge.ingest import read_profiles
 from kedge.profiles import KINDS, Start, find_start
 from kedge.profiles.weights import fit_field
 from kedge.types import Profiles, is_among
 
-PAIR = synth.planted(400, 400, 300, 1200, 1200, overlap=0.5, seed=5)
+PAIR = synthetic.planted(400, 400, 300, 1200, 1200, overlap=0.5, seed=5)
 
 
 def _profiles(difficulty: str) -> tuple[Profiles, Profiles]:
-    tables = synth.plant_profiles(PAIR, difficulty, 5)
+    tables = synthetic.plant_profiles(PAIR, difficulty, 5)
     left, right = (read_profiles(t, n)[0] for t, n in zip(tables, (PAIR.left, PAIR.right), strict=True))
     return left, right
 

@@ -10,8 +10,8 @@ from accessibility import Scheme, axe_script, serious_findings
 from command import kedge
 from report_runs import HOSTILE, PARTS, TRAINING, facts_of, make_contents, write_contents
 
-from kedge.cli.chromium import find_chromium
 from kedge.report import build_report
+from kedge.report.chromium import find_chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, ViewportSize

@@ -16,7 +16,7 @@ from tampering import update
 
 from kedge.answers.learn import learn
 from kedge.pipeline import load_outcome
-from kedge.probability.folds import draw_folds
+from kedge.probability.folds import draw_parts
 from kedge.store import DECISIONS_FILE, load_decided, open_finished
 from kedge.store.decisions import DecisionLog
 from kedge.types import Network, Problem
@@ -184,8 +184,8 @@ def test_what_the_user_gave_wins_over_decisions_against_it(tmp_path: Path) -> No
 
 def test_confirmed_pairs_are_never_held_out() -> None:
     anchors = [(i, i) for i in range(6)]
-    drawn = draw_folds(small(anchors), 0.5, 2, given=4)
-    assert len(drawn) == 2
-    for rows, role in drawn:
-        assert set(rows.tolist()) < {0, 1, 2, 3}
-        assert len(role) == len(rows) == 2
+    parts = draw_parts(small(anchors), 0.5, 4, given=4)
+    assert len(parts) == 2
+    for part in parts:
+        assert set(part.rows.tolist()) < {0, 1, 2, 3}
+        assert part.roles.shape == (2, 2)

@@ -21,7 +21,7 @@ READERS: dict[str, tuple[object, ...]] = {
     "export": ("-o", "OUT"),
     "evaluate": ("--test", PAIR / "test.tsv"),
     "decide": ("--threshold", 0.4),
-    "purge": ("a000003",),
+    "purge": ("a000003", "--yes"),
 }
 
 

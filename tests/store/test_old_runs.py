@@ -86,9 +86,9 @@ def test_a_pair_is_explained_and_a_report_written(run: Path, method: str) -> Non
 
 
 def test_an_account_is_purged(run: Path) -> None:
-    kedge("purge", run, CONFIRMED[0])
+    kedge("purge", "--yes", run, CONFIRMED[0])
     assert "no left account" in kedge("explain", run, *CONFIRMED, code=2).stderr
-    kedge("purge", run, CONFIRMED[0], code=2)
+    kedge("purge", "--yes", run, CONFIRMED[0], code=2)
 
 
 def test_the_same_command_goes_on(run: Path, method: str) -> None:

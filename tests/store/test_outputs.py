@@ -81,7 +81,12 @@ def test_a_run_directory_that_cannot_be_made_is_refused_before_the_inputs_are_re
 def test_an_output_directory_that_cannot_be_made_is_refused_before_any_work(
     run: Path, places: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for work in ("synth.planted", "store.load_contents", "experiments.run_experiment", "experiments.compare_methods"):
+    for work in (
+        "synthetic.planted",
+        "store.load_contents",
+        "experiments.run_experiment",
+        "experiments.compare_methods",
+    ):
         monkeypatch.setattr(f"kedge.{work}", lambda *_: pytest.fail("work came first"))
     pair = [PAIR / "left.tsv", PAIR / "right.tsv", "--anchors", PAIR / "train.tsv", "--methods", "percolation"]
     for words in (
@@ -98,7 +103,7 @@ def test_an_output_directory_that_cannot_be_made_is_refused_before_any_work(
 
 def test_a_fifo_among_the_files_to_be_written_is_found_first(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (places / "fifo.csv").rename(places / "train.tsv")
-    monkeypatch.setattr("kedge.synth.planted", lambda *_: pytest.fail("work came first"))
+    monkeypatch.setattr("kedge.synthetic.planted", lambda *_: pytest.fail("work came first"))
     assert "train.tsv: is a FIFO" in kedge("synth", "-o", places, "--force", code=2).stderr
 
 
@@ -133,7 +138,7 @@ def test_links_inside_a_run_are_not_followed(run: Path, tmp_path: Path, name: st
         outside.write_text("mine")
     (run / name).symlink_to(outside)
     before = None if outside.is_dir() else outside.read_bytes()
-    error = kedge("purge", run, "a000020", code=2).stderr
+    error = kedge("purge", "--yes", run, "a000020", code=2).stderr
     assert "is a symbolic link" in error
     assert name in error
     assert before is None or outside.read_bytes() == before

@@ -102,10 +102,10 @@ decisions {{run}} burn
 decisions {{run}} verify
 decisions {{new}} verify
 purge {{run}}
-purge {{run}} nonsense
-purge {{run}} \\udcff
-purge {{run}} nonsense --side above
-purge {{new}} x
+purge --yes {{run}} nonsense
+purge --yes {{run}} \\udcff
+purge --yes {{run}} nonsense --side above
+purge --yes {{new}} x
 review {{run}} --port 70000
 review {{run}} --port -1
 review {{run}} --port http

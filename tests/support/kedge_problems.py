@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from graphs import communities, relabel
 
-from kedge.synth import subnetworks
+from kedge.synthetic import subnetworks
 from kedge.types import Problem
 
 QUICK = ["method=kedge", "mgcn.steps=20", "mgcn.dimensions=16", "evidence.rounds=5"]

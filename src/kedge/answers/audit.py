@@ -137,7 +137,10 @@ def audit_sentence(audit: Mapping[str, Any]) -> str:
     else:
         text = f"Audit: {texts[-1] if texts else 'no match is audited yet'}."
     unknown = "Matches less probable than any pair that was asked, of which the audit shows nothing"
+    added, removed = audit.get("added", 0), audit.get("removed", 0)
     more = (
+        (added, f"Matches besides, since the answer is yes: {added:,}."),
+        (removed, f"Taken from the matches, since the answer is no: {removed:,}."),
         (audit["open"], f"{answered}."),
         (audit["unsure"], f"Unsure answers are not counted: {audit['unsure']:,}."),
         (audit["outside"], f"{unknown}: {audit['outside']:,}."),

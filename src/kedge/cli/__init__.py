@@ -9,6 +9,7 @@ from typing import Annotated, Final, NoReturn
 
 import typer
 
+from kedge.cli.help_text import Command, Group
 from kedge.cli.start import drop_output, open_streams, run_words, write_line
 
 __all__ = ["COMMANDS", "app", "main"]
@@ -16,8 +17,8 @@ __all__ = ["COMMANDS", "app", "main"]
 app = typer.Typer(
     name="kedge",
     help="Link the accounts of one person across two networks: ranked, calibrated, explained matches.",
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -49,7 +50,7 @@ COMMANDS: Final[dict[str, Callable[..., None]]] = {
     name: getattr(import_module(f"{__name__}.{name}"), name) for name in _NAMES.split()
 }
 for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+    app.command(_name, cls=Command)(_command)
 
 
 def main(words: Sequence[str] | None = None) -> NoReturn:

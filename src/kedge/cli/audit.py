@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Quiet, Raw, RunDirectory, guarded
-from kedge.cli.show import Reporter, note_guarded, print_audit, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_audit, print_json
 from kedge.errors import KedgeError
 
 
@@ -45,13 +45,13 @@ def audit(
         raise KedgeError("--read reads answers", remedy="draw or extend the sample in a command of its own")
     if json and str(out) == "-":
         raise KedgeError("--json and the sample are both for stdout", remedy="give -o FILE")
-    from kedge.pipeline import audit_run, draw_sample, save_answers
+    from kedge.pipeline import answering_reviewer, audit_run, draw_sample, save_answers
     from kedge.store import AUDIT_CSV, read_manifest, refuse_overwrite
 
     note = Reporter(quiet).note
     written: Path | None = None
     if read is not None:
-        fresh = save_answers(run, read, _name(reviewer), note)
+        fresh = save_answers(run, read, answering_reviewer(reviewer), note)
         note(f"{fresh:,} new answers from {read}")
     else:
         target = run / AUDIT_CSV if out is None else out
@@ -79,35 +79,15 @@ def audit(
     print_audit(summary["audit"])
 
 
-def _name(reviewer: str | None) -> str:
-    """The name that answers are saved with."""
-    import getpass
-
-    if reviewer is None:
-        try:
-            return getpass.getuser()
-        except (KeyError, OSError, ImportError):
-            return "audit"
-    if not reviewer.strip() or not reviewer.isprintable() or len(reviewer) > 80:
-        raise KedgeError("--reviewer is not a name", remedy="give 1 to 80 printable characters")
-    return reviewer.strip()
-
-
 def _write(sample: Any, out: Path, raw: bool) -> Path:
-    """Write the sample; ids that a spreadsheet would run get an apostrophe."""
+    """Write the sample, into a file or to stdout."""
     import sys
 
-    from kedge.ingest import guard_table, write_delimited
-    from kedge.pipeline import sample_table
-    from kedge.store import write_atomically
+    from kedge.pipeline import dump_sample, write_sample
 
-    table, changed = sample_table(sample), 0
-    if not raw:
-        table, changed = guard_table(table)
     if str(out) == "-":
         sys.stdout.flush()
-        write_delimited(table, sys.stdout.buffer)
+        note_guarded(dump_sample(sample, sys.stdout.buffer, raw=raw))
     else:
-        write_atomically(out, partial(write_delimited, table))
-    note_guarded(changed)
+        note_guarded(write_sample(sample, out, raw=raw))
     return out

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 _SHOWN = 20  # suspects on the terminal
@@ -24,6 +25,7 @@ def check(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    skip_bad_rows: options.SkipBadRows = False,
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
@@ -41,6 +43,7 @@ def check(
     raw: options.Raw = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Show facts, warnings and a cost estimate for two networks, their anchors and their profiles.
@@ -52,60 +55,25 @@ def check(
     if out is not None and not suspects:
         raise KedgeError("--out is for the list of --suspects", remedy="give both, or neither")
     from kedge.config import resolve
-    from kedge.ingest import check as examine
-    from kedge.ingest import read_network, read_pairs, resolve_pairs
-    from kedge.pipeline import check_profiles, count_refinements, fitting_places
+    from kedge.pipeline import Inputs, check_inputs
     from kedge.store import refuse_overwrite
 
     if out is not None:
         refuse_overwrite(out, force)
-    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given = options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     given |= options.profile_settings(compare)
     config = resolve(preset, file, assignments or (), given)
-    reading = config.read
-    with Reporter(quiet).open() as reporter:
-        reporter.stage(f"reading {left.name}")
-        left_side = read_network(left, reading, "left")
-        reporter.stage(f"reading {right.name}")
-        right_side = read_network(right, reading, "right")
-        known = None
-        if anchors is not None:
-            resolved = resolve_pairs(read_pairs(anchors, reading), left_side[0], right_side[0])
-            known = (resolved.pairs, resolved.report)
-        found = 0 if known is None else known[1].found
-        refinements = count_refinements(left_side[0], right_side[0], found, config)
-        fields: dict[str, Any] = {}
-        if left_profiles is not None or right_profiles is not None:
-            networks, pairs = (left_side[0], right_side[0]), None if known is None else known[0]
-            fields = check_profiles((left_profiles, right_profiles), networks, pairs, config, reporter)
-        counted = len(fields.get("fields", ()))
-        facts = examine(left_side, right_side, known, refinements, counted).as_dict() | fields
-        facts["places"] = fitting_places(left_side[0], right_side[0], config, facts["peak_mb"])
-        found_wrong = _examine(left, right, anchors, config, reporter) if suspects else None
-    if out is not None and found_wrong is not None:
-        _write(found_wrong["table"], out, raw)
-    if found_wrong is not None:
-        facts["suspects"] = {**found_wrong, "table": found_wrong["table"].to_pylist()}
+    inputs = Inputs(left, right, anchors, profiles=(left_profiles, right_profiles))
+    with Reporter(quiet, json_progress).open() as reporter:
+        facts, table = check_inputs(inputs, config, reporter, suspects=suspects)
+    if out is not None:
+        _write(table, out, raw)
     if json:
         print_json(facts)
         return
     _print_check(facts)
-    if found_wrong is not None:
+    if suspects:
         _print_suspects(facts["suspects"])
-
-
-def _examine(left: Path, right: Path, anchors: Path | None, config: Any, reporter: Reporter) -> dict[str, Any]:
-    """How many anchors were examined, the estimated share of wrong ones, and the table of suspects."""
-    from kedge.pipeline import Inputs, examine_anchors, suspect_table
-
-    problem, found = examine_anchors(Inputs(left, right, anchors), config, reporter)
-    return {
-        "examined": found.examined,
-        "share": found.share,
-        "unrelated": found.unrelated,
-        "note": found.notes[0] if found.unrelated else "",
-        "table": suspect_table(problem, found),
-    }
 
 
 def _write(table: Any, out: Path, raw: bool) -> None:
@@ -138,61 +106,14 @@ def _print_suspects(suspects: dict[str, Any]) -> None:
         print(f"{len(rows) - _SHOWN:,} more: -o FILE writes all of them.")
 
 
-def _print_check(report: dict[str, Any]) -> None:
-    def row(name: str, key: str, form: str = ",") -> tuple[str, str, str]:
-        return name, format(report["left"][key], form), format(report["right"][key], form)
+def _print_check(facts: dict[str, Any]) -> None:
+    from kedge.report import check_tables, cost_sentence
 
-    def dropped(name: str, key: str) -> tuple[str, str, str]:
-        return name, format(report["left"]["read"][key], ","), format(report["right"]["read"][key], ",")
-
-    print_table(
-        "Networks",
-        ("", "left", "right"),
-        [
-            row("accounts", "accounts"),
-            row("edges", "edges"),
-            row("mean degree", "degree_mean", ".1f"),
-            row("median degree", "degree_median", ".0f"),
-            row("largest degree", "degree_max"),
-            row("accounts without edges", "isolated"),
-            row("components", "components"),
-            row("largest component", "largest_component"),
-            ("header", *("yes" if report[side]["read"]["header"] else "no" for side in ("left", "right"))),
-            dropped("rows read", "rows"),
-            dropped("dropped: comments", "comments"),
-            dropped("dropped: an account with itself", "self_loops"),
-            dropped("dropped: edge listed again or reversed", "repeated"),
-            dropped("dropped: weight zero", "zero_weights"),
-            dropped("ids trimmed of spaces", "trimmed_ids"),
-        ],
-    )
-    if report["anchors"] is not None:
-        facts, listed = report["anchors"], report["anchors"]["listed"]
-        overlap = "unknown" if facts["overlap"] is None else f"{facts['overlap']:.1%}"
-        print_table(
-            "Anchors",
-            ("", ""),
-            [
-                ("listed", f"{listed['rows']:,}"),
-                ("found", f"{listed['found']:,}"),
-                ("unknown (in no edge)", f"{listed['unknown']:,}"),
-                ("repeated", f"{listed['repeated']:,}"),
-                ("contradictory", f"{listed['contradictory']:,}"),
-                ("share of left accounts", f"{facts['left_share']:.1%}"),
-                ("share of right accounts", f"{facts['right_share']:.1%}"),
-                ("edges among them: left", f"{facts['edges_left']:,}"),
-                ("edges among them: right", f"{facts['edges_right']:,}"),
-                ("edges among them: in both", f"{facts['edges_both']:,}"),
-                ("edge overlap (both / either)", overlap),
-            ],
-        )
-    if report.get("fields"):
-        _print_fields(report["fields"])
-    cost = f"{report['cpu_seconds']:,.0f} CPU seconds and {report['peak_mb']:,.0f} MB"
-    unknown = "; embeddings add to that, depending on the anchors" if report["anchors"] is None else ""
-    print(f"`kedge match` will take roughly {cost}{unknown}.")
-    _print_places(report["places"])
-    for warning in (*report["warnings"], *report.get("profile_notes", ())):
+    for table in check_tables(facts):
+        print_table(*table)
+    print(cost_sentence(facts))
+    _print_places(facts["places"])
+    for warning in (*facts["warnings"], *facts.get("profile_notes", ())):
         print(f"Note: {warning}.")
 
 
@@ -212,27 +133,5 @@ def _print_places(places: dict[str, int]) -> None:
         [
             *((name, f"{size:,}", "yes" if size <= free else "no") for name, size in rows),
             ("one of eight Dask worker threads", f"{places['worker_mb']:,}", ""),
-        ],
-    )
-
-
-def _print_fields(fields: list[dict[str, Any]]) -> None:
-    def share(value: float | None) -> str:
-        return "unknown" if value is None else f"{value:.1%}"
-
-    print_table(
-        "Profiles",
-        ("field", "kind", "filled left", "filled right", "distinct", "agreement on anchors", "by chance"),
-        [
-            (
-                f["name"] if f["name"] == f["right"] else f"{f['name']} ~ {f['right']}",
-                f["kind"],
-                share(f["filled_left"]),
-                share(f["filled_right"]),
-                f"{f['distinct']:,}",
-                share(f["agreement"]),
-                share(f["chance"]),
-            )
-            for f in fields
         ],
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kedge.cli.help_text import completing, method_names
 from kedge.cli.options import (
     AnchorColumns,
     Columns,
@@ -17,41 +17,29 @@ from kedge.cli.options import (
     Debug,
     Force,
     Json,
+    JsonProgress,
     LeftColumns,
     LeftProfiles,
     Quiet,
     RightColumns,
     RightProfiles,
     Set,
+    SkipBadRows,
     guarded,
     profile_settings,
     read_settings,
 )
-from kedge.cli.show import Reporter, print_json, print_table
-from kedge.errors import KedgeError
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 if TYPE_CHECKING:
-    from kedge.experiments import Comparison, Pair, Shares
+    from kedge.experiments import Comparison
 
 Workers = Annotated[int, typer.Option("--workers", "-w", help="Cells measured at the same time; 0: one per core.")]
 OutputDirectory = Annotated[
     Path | None,
     typer.Option("--out", "-o", metavar="DIR", help="Save every cell there; the same command again resumes."),
 ]
-
-
-def check_workers(workers: int) -> int:
-    """The number as given; 0 becomes the number of cores."""
-    if workers < 0:
-        raise KedgeError(f"--workers {workers}", remedy="give 1 or more, or 0 for one per core")
-    from kedge.context import cores
-
-    return workers or cores()
-
-
-def count_cells(reporter: Reporter) -> Callable[[int, int], None]:
-    """Progress in cells."""
-    return lambda done, total: reporter.advance(done, total, f"{done} of {total} cells")
 
 
 @guarded
@@ -64,6 +52,7 @@ def compare(
     left_columns: LeftColumns = None,
     right_columns: RightColumns = None,
     anchor_columns: AnchorColumns = None,
+    skip_bad_rows: SkipBadRows = False,
     left_profiles: LeftProfiles = None,
     right_profiles: RightProfiles = None,
     fields: Compare = None,
@@ -74,12 +63,21 @@ def compare(
     split: Annotated[str | None, typer.Option(help="With --data: a split under splits/, e.g. off20.")] = None,
     methods: Annotated[
         str | None,
-        typer.Option("--methods", "-m", help="Names, separated by commas; NAME:paper for the paper's preset."),
+        typer.Option(
+            "--methods",
+            "-m",
+            help=f"Names, separated by commas; NAME:paper for the paper's preset; all by default: "
+            f"{', '.join(method_names())}.",
+            autocompletion=completing(method_names),
+        ),
     ] = None,
     seeds: Annotated[int, typer.Option(help="The number of seeds; each has its own split.")] = 5,
     train: Annotated[float | None, typer.Option(help="The share of observed anchors; 0.2 by default.")] = None,
     out: OutputDirectory = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the comparison: .png, .svg or .pdf.")] = None,
+    plot: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Draw the comparison, repeatable: .png, .svg or .pdf."),
+    ] = None,
     workers: Workers = 1,
     file: ConfigFile = None,
     assignments: Set = None,
@@ -87,6 +85,7 @@ def compare(
     force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Compare methods on your own data: the same splits, the same evaluation, mean and spread over seeds, CPU, memory.
@@ -100,89 +99,38 @@ def compare(
     from kedge.methods import METHODS
     from kedge.store import refuse_directory
 
-    if seeds < 1:
-        raise KedgeError(f"--seeds {seeds}", remedy="give 1 or more")
-    if plot is not None:
-        _check_picture(plot, force)
+    experiments.check_seeds(seeds)
+    for picture in plot or ():
+        experiments.check_picture(picture, force)
     if out is not None:
         refuse_directory(out)
-    many = check_workers(workers)
+    many = experiments.check_workers(workers)
     variants = experiments.parse_methods(methods or ",".join(METHODS))
-    pair = _with_profiles(_find_pair((left, right, anchors, test), data, split), left_profiles, right_profiles)
-    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns)
+    pair = experiments.find_pair((left, right, anchors, test), data, split)
+    pair = experiments.add_profiles(pair, left_profiles, right_profiles)
+    chosen = read_settings(None, columns, left_columns, right_columns, anchor_columns, skip_bad_rows)
     named = [f"{name}={value}" for name, value in chosen.items()]
     named += [f"{name}={dumps(list(value))}" for name, value in profile_settings(fields).items()]
     overrides = experiments.Overrides((*(assignments or ()), *named), file)
-    plan = experiments.Plan(pair, _find_shares(pair, train), variants, tuple(range(seeds)), overrides)
-    with Reporter(quiet).open() as reporter:
+    plan = experiments.Plan(pair, experiments.find_shares(pair, train), variants, tuple(range(seeds)), overrides)
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage("reading")
         for note in experiments.check_plan(plan):
             reporter.note(note)
         reporter.stage(f"measuring {len(variants)} methods under {seeds} seeds")
-        found = experiments.compare_methods(plan, experiments.Execution(out, many, count_cells(reporter)))
+        found = experiments.compare_methods(plan, experiments.Execution(out, many, experiments.count_cells(reporter)))
     if out is not None:
         experiments.write_comparison(out, found)
-    if plot is not None:
-        picture = experiments.draw_comparison(found, plot.suffix.removeprefix(".").lower())
-        experiments.write_files({plot: picture})
+    experiments.write_files(
+        {
+            picture: experiments.draw_comparison(found, picture.suffix.removeprefix(".").lower())
+            for picture in plot or ()
+        }
+    )
     if json:
         print_json(found.plain())
     else:
         _print_comparison(found)
-
-
-def _check_picture(path: Path, force: bool) -> None:
-    from kedge.context import need_extra
-    from kedge.experiments import FORMATS
-    from kedge.store import refuse_overwrite
-
-    need_extra("plots", "--plot")
-    if path.suffix.removeprefix(".").lower() not in FORMATS:
-        raise KedgeError(
-            "is not the name of a picture", file=path, remedy=f"end it in {', '.join('.' + f for f in FORMATS)}"
-        )
-    refuse_overwrite(path, force)
-
-
-def _find_pair(files: tuple[Path | None, ...], data: Path | None, split: str | None) -> Pair:
-    """The files to compare on: left, right, anchors and perhaps test pairs, or those of a folder."""
-    from kedge.experiments import Pair, as_file, read_folder
-
-    if data is not None:
-        if any(file is not None for file in files):
-            raise KedgeError("--data and single files together", remedy="give one or the other")
-        return read_folder(data, split)
-    left, right, anchors, test = files
-    if left is None or right is None or anchors is None:
-        raise KedgeError("nothing to compare on", remedy="give LEFT RIGHT --anchors FILE, or --data DIR")
-    if split is not None:
-        raise KedgeError("--split without --data", remedy="give --test FILE instead")
-    return Pair(as_file(left), as_file(right), as_file(anchors), None if test is None else as_file(test))
-
-
-def _with_profiles(pair: Pair, left: Path | None, right: Path | None) -> Pair:
-    from dataclasses import replace
-
-    from kedge.experiments import as_file
-
-    found = [None if path is None else as_file(path) for path in (left, right)]
-    return replace(pair, left_profiles=found[0], right_profiles=found[1])
-
-
-def _find_shares(pair: Pair, train: float | None) -> Shares | None:
-    """How the anchors are split; None where the test pairs are given."""
-    from kedge.experiments import Shares
-
-    if pair.test is not None:
-        if train is not None:
-            raise KedgeError(
-                "--train, though the test pairs are given", remedy="leave it out: all anchors are observed"
-            )
-        return None
-    share = 0.2 if train is None else train
-    if not 0 < share < 1:
-        raise KedgeError(f"--train {share:g}", remedy="give a share between 0 and 1")
-    return Shares(share, round(1 - share, 9))
 
 
 def _print_comparison(found: Comparison) -> None:

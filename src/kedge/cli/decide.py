@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated
 
 import typer
 
-from kedge.cli.options import Counterparts, Debug, Json, Quiet, RunDirectory, guarded, readable_share
-from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
-from kedge.errors import KedgeError
-
-_ASSIGNMENTS: Final = {"optimal": "optimal", "greedy": "greedy", "off": "many-to-one"}
+from kedge.cli.options import Counterparts, Debug, Json, Quiet, RunDirectory, guarded
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_audit, print_json, print_metrics
 
 
 @guarded
@@ -33,9 +31,9 @@ def decide(
     Matches, figures and report change together; export, review and explain follow. What is not given stays as it was.
     The same `kedge match` command later keeps these decisions; with --force it starts anew.
     """
-    change = _change(precision, threshold, one_to_one, counterparts)
-    from kedge.pipeline import decide_again
+    from kedge.pipeline import decide_again, decision_change
 
+    change = decision_change(precision, threshold, one_to_one, counterparts)
     summary = decide_again(run, change, Reporter(quiet).note)
     if json:
         print_json(summary)
@@ -48,29 +46,3 @@ def decide(
     )
     print_metrics(summary["metrics"])
     print_audit(summary["audit"])
-
-
-def _change(
-    precision: float | None, threshold: float | None, one_to_one: str | None, counterparts: str | None
-) -> dict[str, Any]:
-    """The settings of `decide` that the options change; refuses what is no decision, before any work."""
-    if precision is not None and threshold is not None:
-        raise KedgeError("--precision and --threshold are both given", remedy="give one: either chooses the matches")
-    if precision is None and threshold is None and one_to_one is None and counterparts is None:
-        raise KedgeError("nothing to change", remedy="give --precision, --threshold, --one-to-one or --counterparts")
-    if precision is not None and not 0 < precision <= 1:
-        raise KedgeError(f"--precision is {precision}", remedy="give a share above 0 and up to 1")
-    if threshold is not None and not 0 <= threshold <= 1:
-        raise KedgeError(f"--threshold is {threshold}", remedy="give a probability from 0 to 1")
-    if one_to_one is not None and one_to_one not in _ASSIGNMENTS:
-        raise KedgeError(f"no assignment {one_to_one!r}", remedy="choose optimal, greedy or off")
-    change: dict[str, Any] = {}
-    if precision is not None:
-        change |= {"precision": precision, "threshold": None}
-    if threshold is not None:
-        change |= {"threshold": threshold}
-    if one_to_one is not None:
-        change |= {"assignment": _ASSIGNMENTS[one_to_one]}
-    if counterparts is not None:
-        change |= {"counterparts": readable_share(counterparts)}
-    return change

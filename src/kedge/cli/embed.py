@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
-
-if TYPE_CHECKING:  # loading them takes torch, and `kedge --help` must not wait for that
-    from kedge.config import Config
-    from kedge.context import RunContext
-    from kedge.embedding.network import NetworkVectors
-    from kedge.store import Rows
 
 
 @options.guarded
@@ -64,6 +58,7 @@ def embed(
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Embed one network with MGCN: one vector per account. The loss is shown next to that of a constant prediction.
@@ -75,135 +70,24 @@ def embed(
     """
     if out is None:
         raise KedgeError("no file to write to", remedy="give one with -o, e.g. -o vectors.parquet")
-    if (right is None) != (anchors is None):
-        raise KedgeError("two networks are embedded by their anchors", remedy="give a second network and --anchors")
-    own = {"--hypergraph": hypergraph, "--profiles": profiles}
-    for option in (name for name, path in own.items() if right is not None and path is not None):
-        raise KedgeError(f"{option} is of one network", remedy="leave it out, or embed each network alone")
     from kedge.config import resolve
     from kedge.context import RunContext
-    from kedge.ingest import guard_table
-    from kedge.store import DiskCache, refuse_overwrite, vector_files, write_vectors
+    from kedge.pipeline.vector_files import Request, check_targets, embed_request, write_embedded
+    from kedge.store import DiskCache
 
-    files = vector_files(out)
-    if card is not None and card.suffix.lower() not in (".md", ".json"):
-        raise KedgeError(
-            f"no format {card.suffix!r} for a model card", file=card, remedy="end its name in .md or .json"
-        )
-    for path in (*files, *((card,) if card is not None else ())):
-        refuse_overwrite(path, force)
+    asked = Request(network, right, anchors, hypergraph, profiles)
+    asked.check()
+    check_targets(out, card, force)
     given = options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
     given |= options.read_settings(max_input_memory, columns)
     given |= {} if seed is None else {"seed": seed}
     config = resolve(preset, file, assignments or (), given)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         cache = DiskCache(out.with_name(f"{out.name}.parts"), reporter.note)
-        context = RunContext(cache, reporter)
-        if right is None:
-            rows, facts = _embed_one(network, hypergraph, profiles, config, context)
-        else:
-            rows, facts = _embed_two(network, right, anchors, config, context)
-    changed = 0
-    if out.suffix.lower() == ".csv" and not raw:
-        import pyarrow as pa
-
-        guarded = [guard_table(pa.table({"id": one.ids})) for one in rows]
-        changed = sum(cells for _, cells in guarded)
-        rows = tuple(one._replace(ids=ids["id"].combine_chunks()) for one, (ids, _) in zip(rows, guarded, strict=True))
-    write_vectors(out, rows)
-    note_guarded(changed)
-    if card is not None:
-        sources = {"network" if right is None else "left network": network}
-        sources |= {"right network": right} if right is not None else {}
-        others = {"anchors": anchors, "hypergraph": hypergraph, "profiles": profiles}
-        sources |= {name: path for name, path in others.items() if path is not None}
-        _write_card(card, sources, facts, config, preset, out)
+        made = embed_request(asked, config, RunContext(cache, reporter))
+    note_guarded(write_embedded(made, asked, out, card, preset, raw=raw))
     cache.clear()
-    _print_facts(out, facts, json)
-
-
-def _embed_one(
-    network: Path, hypergraph: Path | None, profiles: Path | None, config: Config, context: RunContext
-) -> tuple[tuple[Rows, ...], list[dict[str, Any]]]:
-    from kedge.pipeline.embed import embed as fit_vectors
-    from kedge.store import Rows
-
-    made = fit_vectors(network, config, context, hypergraph=hypergraph, profiles=profiles, name=network.name)
-    if len(made.fit.hyperedges) == 1 and made.fit.hyperedges[0] is not None:
-        context.progress.note(_describe(made.fit.hyperedges[0]))
-    return (Rows("", made.ids, made.vectors),), [_facts(network.name, made.edges, made.fit)]
-
-
-def _embed_two(
-    left: Path, right: Path, anchors: Path | None, config: Config, context: RunContext
-) -> tuple[tuple[Rows, ...], list[dict[str, Any]]]:
-    from kedge.pipeline import Inputs
-    from kedge.pipeline.embed import embed_pair
-    from kedge.store import Rows
-
-    made = embed_pair(Inputs(left, right, anchors), config, context)
-    sides = (("left", made.problem.left, made.left), ("right", made.problem.right, made.right))
-    rows = tuple(Rows(side, network.ids, vectors) for side, network, vectors in sides)
-    facts = []
-    for side, network, vectors in sides:
-        curve = made.training.get("curves", {}).get("loss", {}).get(side) or []
-        trivial = made.training.get("curves", {}).get("loss", {}).get("trivial") or [None]
-        facts.append(
-            {
-                "name": f"the {side} network",
-                "accounts": network.n,
-                "edges": network.edges,
-                "dimensions": vectors.shape[1],
-                "anchors": len(made.problem.anchors),
-                "steps": max(made.training.get("steps", {}).get(side) or [0]),
-                "loss": _five(curve),
-                "trivial_loss": trivial[0],
-                "levels": made.training.get("levels", {}).get(side),
-            }
-        )
-    return rows, facts
-
-
-def _facts(name: str, edges: int, fit: NetworkVectors) -> dict[str, Any]:
-    import numpy as np
-
-    n, d = fit.vectors.shape
-    # Of several parts the mean by their accounts.
-    weights = np.bincount(fit.parts.part, minlength=len(fit.losses)).astype(float)
-    trained = [p for p, curve in enumerate(fit.losses) if len(curve)]
-    judged = [auc for p in trained if (auc := fit.auc[p]) is not None]
-    auc = float(np.average(judged, weights=weights[trained])) if judged and len(judged) == len(trained) else None
-    return {
-        "name": name,
-        "accounts": n,
-        "edges": edges,
-        "dimensions": d,
-        "parts": len(fit.losses),
-        "steps": max(fit.steps),
-        "loss": _five(fit.curve),
-        "trivial_loss": fit.trivial,
-        "held_out_auc": auc,
-        "largest_residual": float(fit.residuals.max()),
-        "verdict": "trained" if trained else "nothing to learn",
-        "levels": fit.level_shares,
-        "hypergraph": fit.hyperedges[0] if len(fit.hyperedges) == 1 else list(fit.hyperedges),
-    }
-
-
-def _five(curve: list[float]) -> list[float]:
-    """The loss at five steps, from the first to the last."""
-    return [curve[i] for i in sorted({round(i * (len(curve) - 1) / 4) for i in range(5)})] if curve else []
-
-
-def _write_card(
-    path: Path, inputs: Mapping[str, Path], facts: list[dict[str, Any]], config: Config, preset: str, out: Path
-) -> None:
-    from kedge.pipeline import as_markdown, model_card
-    from kedge.store import dump_json, write_atomically
-
-    made = model_card(inputs, facts, config, preset, out)
-    text = dump_json(made) if path.suffix.lower() == ".json" else as_markdown(made)
-    write_atomically(path, lambda file: file.write(text.encode()))
+    _print_facts(out, list(made.facts), json)
 
 
 def _print_facts(out: Path, facts: list[dict[str, Any]], json: bool) -> None:
@@ -224,13 +108,4 @@ def _print_facts(out: Path, facts: list[dict[str, Any]], json: bool) -> None:
     print(
         f"{one['accounts']:,} vectors of {one['dimensions']} in {out} "
         f"({one['verdict']}{parts}, {one['steps']} steps{judgement})"
-    )
-
-
-def _describe(facts: Mapping[str, Any]) -> str:
-    """A hypergraph in one line: number and size of hyperedges, coverage, memory."""
-    outside = f", {facts['outside']:,} accounts in none" if facts["outside"] else ""
-    return (
-        f"{facts['hyperedges']:,} hyperedges of {facts['smallest']:,} to {facts['largest']:,} accounts "
-        f"(median {facts['median']:,.0f}), coverage {facts['coverage']:.2g}{outside}, {facts['bytes'] / 1e6:,.1f} MB"
     )

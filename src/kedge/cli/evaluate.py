@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import AnchorColumns, Debug, Json, RunDirectory, guarded, read_settings
-from kedge.cli.show import Reporter, print_audit, print_json, print_metrics
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_audit, print_json, print_metrics
 
 
 @guarded

@@ -9,7 +9,6 @@ import typer
 
 from kedge.cli.options import Debug, Force, Json, RunDirectory, guarded
 from kedge.cli.show import print_json
-from kedge.errors import KedgeError
 
 
 @guarded
@@ -24,19 +23,13 @@ def explain(
 ) -> None:
     """Show the evidence for and against any pair, and the way from it over its rivals to the probability."""
     from kedge.decide.steps import as_dict, as_text
-    from kedge.pipeline.explain import explain_pair
-    from kedge.store import refuse_overwrite, write_atomically
+    from kedge.pipeline.explain import check_picture, draw_explanation, explain_pair
 
     if plot is not None:
-        if plot.suffix.lower() != ".svg":
-            raise KedgeError(f"no picture format {plot.suffix!r}", file=plot, remedy="end the name in .svg")
-        refuse_overwrite(plot, force)
+        check_picture(plot, force)
     explanation = explain_pair(run, left, right)
     if plot is not None:
-        from kedge.report import explanation_svg
-
-        picture = explanation_svg(explanation)
-        write_atomically(plot, lambda file: file.write(picture.encode()))
+        draw_explanation(explanation, plot)
     if json:
         print_json(as_dict(explanation))
     else:

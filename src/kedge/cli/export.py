@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any
 
 import typer
 
 from kedge.cli.options import Debug, Force, Json, Raw, RunDirectory, guarded
-from kedge.cli.show import Reporter, note_guarded, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json
 from kedge.errors import KedgeError
-
-# Candidates are ranked by their probability: the method's own score need not fall with the rank.
-_CANDIDATES: Final = ("left", "right", "rank", "probability", "decision", "counterpart", "margin", "method_score")
-_MOST: Final = 1_000_000
-_FORMATS: Final = ("csv", "parquet", "json", "xlsx")
-_GUARDED: Final = "csv"
 
 
 @guarded
@@ -51,24 +45,20 @@ def export(
     """
     stdout = str(out) == "-"
     kind = format or ("csv" if stdout else out.suffix.removeprefix(".").lower())
-    _refuse(kind, candidates, everything, matches_only, stdout and json)
-    from kedge.ingest import guard_table
-    from kedge.store import refuse_overwrite, write_atomically
+    from kedge.pipeline import Selection, check_export, export_table, guard_export, load_export
+    from kedge.store import refuse_overwrite
 
+    chosen = Selection(candidates, everything, matches_only, () if fields is None else tuple(fields.split(",")))
+    check_export(kind, chosen)
+    if stdout and json:
+        raise KedgeError("--json and the data are both for stdout", remedy="give -o FILE, or --format json")
     if not stdout:
         refuse_overwrite(out, force)
-    table = _table(run, candidates, everything, matches_only)
-    if fields is not None:
-        from kedge.pipeline import with_fields
-
-        table = with_fields(run, table, fields.split(","))
-    if kind in ("csv", "xlsx"):
-        table = _rounded(table)
-    table, changed = guard_table(table) if kind == _GUARDED and not raw else (table, 0)
+    table, changed = guard_export(load_export(run, chosen, Reporter().note), kind, raw=raw)
     if stdout:
         _print(table, kind)
     else:
-        write_atomically(out, partial(_dump, table, kind))
+        export_table(table, out, kind)
     note_guarded(changed)
     if json:
         print_json({"file": str(out), "rows": table.num_rows, "format": kind})
@@ -76,79 +66,13 @@ def export(
         print(f"{table.num_rows:,} rows in {out}")
 
 
-def _refuse(kind: str, candidates: int | None, everything: bool, matches_only: bool, two_outputs: bool) -> None:
-    """Refuse, before any work, what cannot be written."""
-    if kind not in _FORMATS:
-        raise KedgeError(f"no format {kind!r}", remedy="choose one with --format csv, parquet, json or xlsx")
-    if candidates is not None and not 1 <= candidates <= _MOST:
-        raise KedgeError(f"--candidates is {candidates}", remedy=f"ask for 1 to {_MOST:,}")
-    if everything and (candidates is not None or matches_only):
-        raise KedgeError("--all has every account once", remedy="give it without --candidates and --matches-only")
-    if two_outputs:
-        raise KedgeError("--json and the data are both for stdout", remedy="give -o FILE, or --format json")
-    if kind == "xlsx":
-        from kedge.context import need_extra
-
-        need_extra("xlsx", "the format xlsx")
-
-
-def _table(run: Path, candidates: int | None, everything: bool, matches_only: bool) -> Any:
-    import pyarrow.compute as pc
-
-    if candidates is None:
-        from kedge.pipeline import load_crosswalk
-
-        table = load_crosswalk(run, Reporter().note, everything)
-    else:
-        from kedge.pipeline import load_table
-
-        table = load_table(run, candidates)
-        table = table.filter(pc.less_equal(table["rank"], candidates))
-        names = ["method_score" if name == "score" else name for name in table.column_names]
-        table = table.rename_columns(names).select(_CANDIDATES)
-    return table.filter(pc.equal(table["decision"], "match")) if matches_only else table
-
-
-def _rounded(table: Any) -> Any:
-    """Six digits are enough for people; Parquet and JSON have all."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    for place, field in enumerate(table.schema):
-        if pa.types.is_floating(field.type):
-            table = table.set_column(place, field.name, pc.round(pc.cast(table.column(place), pa.float64()), 6))
-    return table
-
-
 def _print(table: Any, kind: str) -> None:
     import io
     import sys
 
+    from kedge.pipeline import dump_table
+
     buffer = io.BytesIO()
-    _dump(table, kind, buffer)
+    dump_table(table, kind, buffer)
     sys.stdout.flush()
     sys.stdout.buffer.write(buffer.getvalue())
-
-
-def _dump(table: Any, kind: str, file: BinaryIO) -> None:
-    if kind == "parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, file, compression="zstd")
-    elif kind == "csv":
-        from kedge.ingest import write_delimited
-
-        write_delimited(table, file)
-    elif kind == "xlsx":
-        from kedge.cli.xlsx import write_xlsx
-
-        write_xlsx(table, file)
-    else:
-        import json
-
-        file.write(b"[\n")
-        for start in range(0, table.num_rows, 65536):
-            rows = table.slice(start, 65536).to_pylist()
-            lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
-            file.write((",\n" if start else "").encode() + lines.encode())
-        file.write(b"\n]\n")

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, print_json, print_metrics, print_table
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_metrics, print_table
 
 _OWN = "Your own hyperedges of the {} network: rows of account, hyperedge, p."
 LeftHypergraph = Annotated[Path | None, typer.Option("--left-hypergraph", metavar="FILE", help=_OWN.format("left"))]
@@ -27,14 +28,13 @@ def match(
     left_columns: options.LeftColumns = None,
     right_columns: options.RightColumns = None,
     anchor_columns: options.AnchorColumns = None,
+    skip_bad_rows: options.SkipBadRows = False,
     left_hypergraph: LeftHypergraph = None,
     right_hypergraph: RightHypergraph = None,
     left_profiles: options.LeftProfiles = None,
     right_profiles: options.RightProfiles = None,
     compare: options.Compare = None,
-    method: Annotated[
-        str | None, typer.Option(help="The method that scores pairs; `kedge compare --list` has all.")
-    ] = None,
+    method: options.Method = None,
     preset: options.Preset = "default",
     file: options.ConfigFile = None,
     assignments: options.Set = None,
@@ -51,6 +51,7 @@ def match(
     force: options.Force = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
+    json_progress: options.JsonProgress = False,
     debug: options.Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Match two networks: ranked candidates, probabilities and one-to-one matches in a run directory.
@@ -58,17 +59,19 @@ def match(
     The same command again resumes an interrupted run, or shows the results of a finished one. What `kedge decide` chose
     and the held-out pairs of an earlier --test or `kedge evaluate` stay in force; --force starts anew.
     """
-    from kedge.config import resolve
+    from kedge.config import checked_share, resolve
     from kedge.pipeline import Inputs, match_to_run
 
     given = {name: value for name, value in (("method", method), ("seed", seed)) if value is not None}
     given |= options.engine_settings(engine, address, (tls_ca, tls_cert, tls_key), workers, max_memory)
-    given |= options.read_settings(max_input_memory, columns, left_columns, right_columns, anchor_columns)
+    given |= options.read_settings(
+        max_input_memory, columns, left_columns, right_columns, anchor_columns, skip_bad_rows
+    )
     given |= options.profile_settings(compare)
-    given |= {} if counterparts is None else {"decide.counterparts": options.readable_share(counterparts)}
+    given |= {} if counterparts is None else {"decide.counterparts": checked_share(counterparts)}
     config = resolve(preset, file, assignments or (), given)
     inputs = Inputs(left, right, anchors, test, (left_hypergraph, right_hypergraph), (left_profiles, right_profiles))
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         summary = match_to_run(inputs, out, config, force=force, progress=reporter)
     print_summary(summary, json)
 

@@ -15,28 +15,57 @@ from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
+from kedge.cli.help_text import completing, method_names
 from kedge.cli.start import drop_output, write_line
 from kedge.errors import KedgeError
 
 F = TypeVar("F", bound=Callable[..., None])
 
-Left = Annotated[Path, typer.Argument(help="The left network: CSV, TSV, space-separated (.gz, .zst) or Parquet.")]
+Left = Annotated[
+    Path,
+    typer.Argument(
+        help="The left network: text, Parquet, JSON, GraphML, ...; - is stdin, FILE::TABLE a table of a database."
+    ),
+]
 Right = Annotated[Path, typer.Argument(help="The right network.")]
 _ANCHORS = "Known pairs: one left id and right id per line. Profiles may take their place."
 Anchors = Annotated[Path | None, typer.Option("--anchors", "-a", help=_ANCHORS)]
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory, as `kedge match -o` makes it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no notes.")]
+JsonProgress = Annotated[
+    bool, typer.Option("--json-progress", help="Progress, notes and errors as JSON, one object per line of stderr.")
+]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="CSV: ids exactly as they are, also those that a spreadsheet runs as formulas.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", help="The seed of all randomness.")]
-Preset = Annotated[str, typer.Option("--preset", help="The settings to start from: default or paper.")]
+Preset = Annotated[
+    str,
+    typer.Option(
+        "--preset",
+        help="The settings to start from: default or paper.",
+        autocompletion=completing(["default", "paper"]),
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help=f"The method that scores pairs, kedge by default: {', '.join(method_names())}; "
+        "`kedge compare --list` has what they are.",
+        autocompletion=completing(method_names),
+    ),
+]
 ConfigFile = Annotated[Path | None, typer.Option("--config", help="A TOML file of settings.")]
 Engine = Annotated[
-    str | None, typer.Option("--engine", help="What trains the parts of large networks: serial, processes or dask.")
+    str | None,
+    typer.Option(
+        "--engine",
+        help="What trains the parts of large networks: serial, processes or dask.",
+        autocompletion=completing(["serial", "processes", "dask"]),
+    ),
 ]
 Address = Annotated[str | None, typer.Option("--address", help="The Dask scheduler, e.g. tcp://host:8786.")]
 TlsCa = Annotated[
@@ -69,9 +98,14 @@ AnchorColumns = Annotated[
     str | None,
     typer.Option("--anchor-columns", metavar="LEFT,RIGHT", help=f"The columns of anchors and test pairs, {_COLUMNS}."),
 ]
-_KNOWN: Final = "What else is known of the {} accounts: CSV, TSV or Parquet with ids and any other columns."
+_KNOWN: Final = (
+    "What else is known of the {} accounts: text, Parquet, JSON or FILE::TABLE, with ids and any other columns."
+)
 LeftProfiles = Annotated[Path | None, typer.Option("--left-profiles", metavar="FILE", help=_KNOWN.format("left"))]
 RightProfiles = Annotated[Path | None, typer.Option("--right-profiles", metavar="FILE", help=_KNOWN.format("right"))]
+SkipBadRows = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Skip rows that cannot be read; their number and lines are shown.")
+]
 Compare = Annotated[
     list[str] | None,
     typer.Option(
@@ -117,26 +151,17 @@ def profile_settings(compare: list[str] | None) -> dict[str, Any]:
     return {"profiles.compare": tuple(compare)} if compare else {}
 
 
-def readable_share(counterparts: str) -> str:
-    """The option as it is, or one line where it is no share and no range."""
-    from kedge.config import share_range
-
-    try:
-        share_range(counterparts)
-    except ValueError as error:
-        raise KedgeError(f"--counterparts: {str(error).split(':')[0]}", remedy=str(error).split(": ")[1]) from error
-    return counterparts
-
-
 def read_settings(
     max_input_memory: str | None = None,
     columns: str | None = None,
     left_columns: str | None = None,
     right_columns: str | None = None,
     anchor_columns: str | None = None,
+    skip_bad_rows: bool = False,
 ) -> dict[str, Any]:
     """The options of reading as settings."""
     given = {
+        "read.bad_rows": "skip" if skip_bad_rows else None,
         "read.max_memory_mb": None if max_input_memory is None else _megabytes("--max-input-memory", max_input_memory),
         "read.columns": columns,
         "read.left_columns": left_columns,
@@ -201,6 +226,10 @@ def _fail(line: str, code: int, kwargs: dict[str, Any]) -> None:
         import traceback
 
         traceback.print_exc()
+    if kwargs.get("json_progress"):
+        from kedge.cli.progress import json_event
+
+        line = json_event("error", text=line.removeprefix("kedge: "), code=code)
     write_line(line)
     raise typer.Exit(code) from None
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kedge.cli import options
-from kedge.cli.show import Reporter, note_guarded, print_json, print_table
-from kedge.errors import KedgeError, did_you_mean
+from kedge.cli.progress import Reporter
+from kedge.cli.show import note_guarded, print_json, print_table
+from kedge.errors import KedgeError
 
 if TYPE_CHECKING:
-    from kedge.config import ReadConfig
     from kedge.ingest import Copy
 
 
@@ -65,32 +64,36 @@ def pseudonymise(
     without exchanging names. A graph without names is not anonymous: edges alone can identify people, which is what
     kedge does. Hand copies only to those whom you would trust with the names; keep key and map to yourself.
     """
-    from kedge.config import resolve
-
-    inputs = [*(files or ()), *(anchors or ()), *(profiles or ())]
     if new_key is not None:
-        if inputs or key is not None or reverse is not None:
+        if files or anchors or profiles or key is not None or reverse is not None:
             raise KedgeError("--new-key makes a key and nothing else", remedy="then give the key with --key")
         _make_key(new_key, json)
         return
-    if not inputs or out is None:
+    from kedge.config import resolve
+    from kedge.pipeline.pseudonymise import Order, copy_files, put_back
+
+    if not (files or anchors or profiles) or out is None:
         raise KedgeError("nothing to copy", remedy="give files and -o DIR, or make a key with --new-key KEYFILE")
     if reverse is not None and (key or map_file or anchors or profiles):
         raise KedgeError("--reverse needs a map and tables alone", remedy="give neither key nor anchors nor profiles")
-    _refuse_targets(inputs, out, key, map_file, force)
     config = resolve(overrides=options.read_settings(max_input_memory, columns, anchor_columns=anchor_columns)).read
+    sources = (tuple(files or ()), tuple(anchors or ()), tuple(profiles or ()))
+    order = Order(*sources, ids, _words(fields), _words(keep), _words(drop))
     with Reporter(quiet).open() as reporter:
-        if reverse is not None:
-            copies = _put_back(inputs, reverse, config, raw, reporter)
+        if reverse is None:
+            copies = copy_files(order, out, key, map_file, config, reporter.note, force=force)
         else:
-            chosen = _choose(fields, keep, drop)
-            copies = _copy(files or [], anchors or [], profiles or [], key, config, ids, chosen, reporter)
-        _write(copies, out, map_file)
+            copies, guarded = put_back(order.networks, reverse, out, config, reporter.note, raw=raw, force=force)
+            note_guarded(guarded)
     if reverse is not None and not json:
         for copy in copies:
             print(f"{copy.table.num_rows:,} rows in {out / copy.name}")
     else:
         _print(copies, out, map_file, json)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _make_key(path: Path, json: bool) -> None:
@@ -103,120 +106,10 @@ def _make_key(path: Path, json: bool) -> None:
         print(f"A new key in {path}: share it with the other side over another way than the copies.")
 
 
-def _refuse_targets(inputs: list[Path], out: Path, key: Path | None, map_file: Path | None, force: bool) -> None:
-    """Refuse, before any work, what would overwrite a file, or put a secret among what is handed over."""
-    from kedge.store import refuse_directory, refuse_overwrite
-
-    if out.exists() and not out.is_dir():
-        raise KedgeError("is a file", file=out, remedy="give a directory")
-    for what, path in (("key", key), ("map", map_file)):
-        if path is not None and path.resolve().is_relative_to(out.resolve()):
-            raise KedgeError(f"the {what} is in the directory of the copies", file=path, remedy="keep it elsewhere")
-    read = [path.resolve() for path in (*inputs, key) if path is not None]
-    if map_file is not None:
-        if map_file.resolve() in read:
-            raise KedgeError("is an input itself", file=map_file, remedy="choose another name for the map")
-        refuse_overwrite(map_file, force)
-    names = [path.name for path in inputs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise KedgeError(f"two files are called {twice}", remedy="copy them into two directories")
-    for target in (out / name for name in names):
-        if target.resolve() in read:
-            raise KedgeError("is an input itself", file=target, remedy="write to another directory")
-        if target.exists() and not force:
-            raise KedgeError("exists already", file=target, remedy="choose another directory, or use --force")
-    refuse_directory(out, names)
-
-
-def _choose(fields: str, keep: str, drop: str) -> tuple[dict[str, str], list[str], list[str]]:
-    """The fields to hash with their forms, those to keep, those to drop."""
-    from kedge.ingest import FORMS, form_of
-
-    def words(text: str) -> list[str]:
-        return [word.strip() for word in text.split(",") if word.strip()]
-
-    hashed = {}
-    for word in words(fields):
-        name, _, form = word.partition(":")
-        if form and form not in FORMS:
-            raise KedgeError(f"no form {form!r} of a field", remedy=f"choose one of: {', '.join(FORMS)}")
-        hashed[name] = form or form_of(name)
-    named = [*hashed, *words(keep), *words(drop)]
-    if twice := next((name for name in named if named.count(name) > 1), None):
-        raise KedgeError(f"field {twice!r} is named twice", remedy="name it in one of --fields, --keep and --drop")
-    return hashed, words(keep), words(drop)
-
-
-def _copy(
-    files: list[Path],
-    anchors: list[Path],
-    profiles: list[Path],
-    key: Path | None,
-    config: ReadConfig,
-    ids: str,
-    chosen: tuple[dict[str, str], list[str], list[str]],
-    reporter: Reporter,
-) -> list[Copy]:
-    """All copies in memory, so that nothing is written where one of the files is refused."""
-    from kedge.ingest import copy_pairs, copy_profiles
-    from kedge.store import read_key
-
-    if key is None:
-        raise KedgeError("no key", remedy="make one with --new-key KEYFILE, then give it with --key KEYFILE")
-    secret, notes = read_key(key)
-    fields, keep, drop = chosen
-    copies = [copy_pairs(path, config, secret, anchors=False) for path in files]
-    copies += [copy_pairs(path, config, secret, anchors=True) for path in anchors]
-    known = [copy_profiles(path, config, ids, fields, keep, secret) for path in profiles]
-    there = {name for copy in known for name in (*copy.fields, *copy.kept, *copy.dropped)}
-    if unknown := next((name for name in (*fields, *keep, *drop) if name not in there), None):
-        remedy = did_you_mean(unknown, there, f"its fields are: {', '.join(sorted(there)) or 'none'}")
-        raise KedgeError(f"no profiles have a field {unknown!r}", remedy=remedy)
-    for copy in (*copies, *known):
-        unnamed = [name for name in copy.dropped if name not in drop]
-        dropped = (f"dropped: {', '.join(unnamed)}",) if unnamed else ()
-        notes += tuple(f"{copy.name}: {note}" for note in (*copy.notes, *dropped))
-    for note in notes:
-        reporter.note(note)
-    return copies + known
-
-
-def _put_back(files: list[Path], map_file: Path, config: ReadConfig, raw: bool, reporter: Reporter) -> list[Copy]:
-    from kedge.ingest import read_map, reverse_copy
-
-    known = read_map(map_file, config)
-    found = [reverse_copy(path, config, known, raw=raw) for path in files]
-    for copy, changed, _ in found:
-        reporter.note(f"{copy.name}: {changed:,} pseudonyms are ids again")
-    note_guarded(sum(guarded for *_, guarded in found))
-    return [copy for copy, *_ in found]
-
-
-def _write(copies: list[Copy], out: Path, map_file: Path | None) -> None:
-    from kedge.ingest import guard_table, join_map, write_copy, write_delimited
-    from kedge.store import translate_disk_errors, write_atomically
-
-    if map_file is not None:
-        table, _ = guard_table(join_map(copies))  # read back without the guard
-        write_atomically(map_file, partial(write_delimited, table))
-    with translate_disk_errors(out):
-        out.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for copy in copies:
-        write_atomically(out / copy.name, partial(write_copy, copy))
-
-
 def _print(copies: list[Copy], out: Path, map_file: Path | None, json: bool) -> None:
-    rows: list[dict[str, Any]] = [
-        {
-            "file": copy.name,
-            "rows": copy.table.num_rows,
-            "ids": len(copy.ids),
-            "hashed": dict(copy.fields),
-            "kept": list(copy.kept),
-            "dropped": list(copy.dropped),
-        }
-        for copy in copies
-    ]
+    from kedge.pipeline.pseudonymise import copy_facts
+
+    rows: list[dict[str, Any]] = copy_facts(copies)
     if json:
         print_json({"directory": str(out), "map": None if map_file is None else str(map_file), "files": rows})
         return

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
+from kedge.cli.progress import Reporter
+from kedge.cli.show import input_line, print_json
 from kedge.errors import KedgeError
+
+
+def _ask(run: Path, account: str) -> None:
+    """Go on only if the user agrees; where nobody can be asked, `--yes` is needed."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise KedgeError("purging cannot be undone, and there is no terminal to ask on", remedy="give --yes")
+    answer = input_line(f"Remove {account!r} from {run} for good? This cannot be undone. [y/N] ")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise KedgeError("nothing was removed", remedy="answer y, or give --yes")
 
 
 @guarded
@@ -16,6 +28,7 @@ def purge(
     run: RunDirectory,
     account: Annotated[str, typer.Argument(metavar="ID", help="The account, exactly as in the file.")],
     side: Annotated[str | None, typer.Option(help="left or right, if both networks have this id.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
@@ -26,23 +39,17 @@ def purge(
     """
     from dataclasses import asdict
 
+    from kedge.pipeline.purge import check_side
     from kedge.pipeline.purge import purge as forget
 
-    if side not in (None, "left", "right"):
-        raise KedgeError(f"no side {side!r}", remedy="choose left or right")
+    check_side(side)
+    if not yes:
+        _ask(run, account)
     purged = forget(run, account, side)
     reporter = Reporter()
-    if purged.noted:
-        places = ", ".join(map(str, purged.noted))
-        reporter.note(
-            f"notes of decisions about others contain this id, and a note cannot be changed: entries {places}"
-        )
-    for name in purged.named:
-        reporter.note(f"{run / name} still contains this id as text: check it yourself")
+    for note in purged.notes(run):
+        reporter.note(note)
     if json:
         print_json({"run": str(run), **asdict(purged)})
     else:
-        print(
-            f"forgotten on the {purged.side}: {purged.edges:,} edges, {purged.anchors:,} anchors, "
-            f"{purged.candidates:,} candidates, {purged.decisions:,} entries of the log"
-        )
+        print(purged.sentence)

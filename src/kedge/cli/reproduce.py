@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kedge.cli.compare import Workers, check_workers, count_cells
-from kedge.cli.options import Debug, Json, Quiet, Set, guarded
-from kedge.cli.show import Reporter, print_json, print_table
-from kedge.errors import KedgeError
+from kedge.cli.compare import Workers
+from kedge.cli.options import Debug, Json, JsonProgress, Quiet, Set, guarded
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json, print_table
 
 if TYPE_CHECKING:
     from kedge.experiments import Reproduced
-
-_SEEDS, _QUICK_SEEDS = 5, 1
 
 
 @guarded
@@ -49,6 +47,7 @@ def reproduce(
     listed: Annotated[bool, typer.Option("--list", help="List the experiments and exit.")] = False,
     json: Json = False,
     quiet: Quiet = False,
+    json_progress: JsonProgress = False,
     debug: Debug = False,  # noqa: ARG001 (read by the guard)
 ) -> None:
     """Run an experiment of the MGCN paper: tables (Markdown, CSV, JSON) and a figure, next to what the paper prints.
@@ -59,37 +58,25 @@ def reproduce(
         _list(json)
         return
     from kedge import experiments
-    from kedge.context import need_extra
-    from kedge.methods import METHODS
     from kedge.store import refuse_directory
 
-    experiment = experiments.find_experiment(name)
-    many = seeds if seeds is not None else _QUICK_SEEDS if quick else _SEEDS
-    if many < 1:
-        raise KedgeError(f"--seeds {many}", remedy="give 1 or more")
-    if train is not None and not 0 < train < 1:
-        raise KedgeError(f"--train {train:g}", remedy="give a share between 0 and 1")
-    if train is not None and experiment.name in ("anchors", "efficiency"):
-        raise KedgeError(f"--train with {experiment.name}", remedy="leave it out: it varies the share, or has none")
-    variants = experiments.choose_variants(experiment, methods)
-    for variant in variants:
-        METHODS[variant.method].check_installed()
-    need_extra("plots", "`kedge reproduce`")
-    asked = experiments.Asked(
-        seeds=many,
-        variants=variants,
+    experiment, asked = experiments.ask_experiment(
+        name,
         quick=quick,
+        seeds=seeds,
+        methods=methods,
+        points=points,
         train=train,
         source=source,
-        root=experiments.data_root(data),
+        data=data,
         settings=tuple(assignments or ()),
-        points=experiments.choose_points(experiment, points),
     )
+    many = experiments.check_workers(workers)
     folder = out or Path("reproduced") / experiment.name
     refuse_directory(folder)
-    with Reporter(quiet).open() as reporter:
+    with Reporter(quiet, json_progress).open() as reporter:
         reporter.stage(f"{experiment.title.lower()}: {len(asked.variants)} methods")
-        execution = experiments.Execution(folder, check_workers(workers), count_cells(reporter))
+        execution = experiments.Execution(folder, many, experiments.count_cells(reporter))
         found = experiments.run_experiment(experiment, asked, execution)
         for note in found.notes:
             reporter.note(note)

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from kedge.cli.options import Debug, Json, RunDirectory, guarded
-from kedge.cli.show import Reporter, print_json
-from kedge.errors import KedgeError
+from kedge.cli.progress import Reporter
+from kedge.cli.show import print_json
 
 
 @guarded
@@ -38,60 +38,33 @@ def review(
     import sys
     import webbrowser
 
-    from kedge.context import need_extra
-
-    need_extra("review", "`kedge review`")
     from kedge.answers import audit_sentence
-    from kedge.pipeline import audit_run, draw_sample
-    from kedge.review.data import load_review
-    from kedge.review.requests import ReviewerBody
-    from kedge.review.server import serve
-    from kedge.store import DECISIONS_FILE, read_manifest, record_decisions, reviewing
+    from kedge.review.session import Visit, hold_review
+    from kedge.store import DECISIONS_FILE
 
-    if reviewer is not None:
-        try:
-            reviewer = ReviewerBody(name=reviewer).name
-        except ValueError:
-            raise KedgeError("--reviewer is not a name", remedy="give 1 to 80 printable characters") from None
-    if answers is not None and not audit:
-        raise KedgeError("--answers is for an audit", remedy="add --audit")
+    visit = Visit(host, port, reviewer, audit, answers).check()
     reporter = Reporter()
-    if host != "127.0.0.1":
-        reporter.note(
-            f"listening on {host}: everyone who has the link can see the run and decide; nothing is encrypted"
-        )
 
-    def ready(link: str) -> None:
+    def ready(link: str, pairs: int) -> None:
         if json:
-            print_json({"url": link, "pairs": len(data.queue)})
+            print_json({"url": link, "pairs": pairs})
         else:
             order = "pairs of the audit, in random order" if audit else "pairs to review, the most informative first"
-            print(f"{len(data.queue):,} {order}; ^C ends it. Open\n\n  {link}\n")
+            print(f"{pairs:,} {order}; ^C ends it. Open\n\n  {link}\n")
         sys.stdout.flush()
 
     def browse(page: Path) -> None:
         # Not the link itself: other users can read the command line of the browser.
         webbrowser.open(page.as_uri())
 
-    read_manifest(run)
-    sample = draw_sample(run, answers, reporter.note) if audit else None
-    with reviewing(run):
-        reporter.note("reading the run ...")
-        data = load_review(run)
-        if sample is not None:
-            data = data.for_audit(sample)
-        head = serve(data, run, (host, port), ready, reviewer, None if no_open else browse)
-        record_decisions(run, head)
-    if audit:
-        try:
-            shown = audit_run(run, reporter.note)["audit"]
-            (reporter.note if json else print)(
-                "Audit: no pair is answered yet." if shown is None else audit_sentence(shown)
-            )
-        except KedgeError as error:  # another review of the run is open
-            reporter.note(f"{error}. `kedge audit {run}` uses the answers later")
+    ended = hold_review(run, visit, reporter.note, ready, None if no_open else browse)
+    if ended.postponed is not None:
+        reporter.note(f"{ended.postponed}. `kedge audit {run}` uses the answers later")
+    elif audit:
+        shown = "Audit: no pair is answered yet." if ended.audit is None else audit_sentence(ended.audit)
+        (reporter.note if json else print)(shown)
     learns = "" if audit else ". The same `kedge match` learns from them"
     reporter.note(
-        f"{head.count:,} entries in {run / DECISIONS_FILE}, head {head.hash}; save the head elsewhere: "
+        f"{ended.head.count:,} entries in {run / DECISIONS_FILE}, head {ended.head.hash}; save the head elsewhere: "
         f"`kedge decisions {run} verify --head` finds it again{learns}"
     )

@@ -10,6 +10,7 @@ from kedge.config.matching import (
     EvidenceConfig,
     PairingConfig,
     ProfileConfig,
+    checked_share,
     share_range,
 )
 from kedge.config.networks import (

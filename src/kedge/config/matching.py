@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from kedge.config.networks import Stage
+from kedge.errors import KedgeError
 
 
 class ProfileConfig(Stage):
@@ -219,6 +220,15 @@ def share_range(counterparts: str | None) -> tuple[float, float] | None:
     if len(parts) > 2 or not 0 <= low <= high <= 1:
         raise ValueError(f"a share of {counterparts!r}: give a number from 0 to 1, or two as in 0.4-0.6")
     return low, high
+
+
+def checked_share(counterparts: str) -> str:
+    """The share or range as it was given, or one line where it is none."""
+    try:
+        share_range(counterparts)
+    except ValueError as error:
+        raise KedgeError(f"--counterparts: {str(error).split(':')[0]}", remedy=str(error).split(": ")[1]) from error
+    return counterparts
 
 
 class DecideConfig(Stage):

@@ -51,6 +51,10 @@ class ReadConfig(Stage):
     contradictory: Literal["error", "drop"] = Field(
         default="error", description="what to do with anchors that give one account several partners"
     )
+    bad_rows: Literal["error", "skip"] = Field(
+        default="error",
+        description="what to do with rows that cannot be read: refuse the file, or skip them and state their lines",
+    )
     max_memory_mb: float = Field(
         default=0, ge=0, le=1e9, description="memory that one input may take, in MB; 0: half of the available memory"
     )

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from kedge.config.config import FORMER, PRESETS, RENAMED, Config, rename_settings
 from kedge.config.networks import Stage
 from kedge.context import user_file
-from kedge.errors import KedgeError, did_you_mean
+from kedge.errors import KedgeError, as_share, did_you_mean
 
 _LARGEST_FILE: Final = 1 << 16  # bytes; all settings with their help are a quarter of that
 _LONGEST: Final = 200  # characters of a name or value in a message
@@ -92,7 +92,8 @@ def resolve(
 ) -> Config:
     """The configuration from preset, then file, then `--set`, then named options; the later wins."""
     if preset not in PRESETS:
-        raise KedgeError(f"no preset {preset!r}", remedy=f"choose one of: {', '.join(PRESETS)}")
+        remedy = did_you_mean(preset, PRESETS, f"choose one of: {', '.join(PRESETS)}")
+        raise KedgeError(f"no preset {preset!r}", remedy=remedy)
     layers = [(f"preset {preset}", flatten(PRESETS[preset]))]
     layers += [] if file is None else [(str(file), _load(file))]
     layers += [(f"--set {text}", dict([_parse_assignment(text)])) for text in assignments]
@@ -115,8 +116,15 @@ def resolve(
         )
         raise KedgeError(
             f"{_short(origin)}: {path} = {_short(first['input'])} is refused: {first['msg'].lower()}",
-            remedy="see `kedge config`",
+            remedy=_remedy(first),
         ) from None
+
+
+def _remedy(error: Mapping[str, Any]) -> str:
+    """What to do about a value that is refused: a share in percent is the likeliest."""
+    number = error["input"] if isinstance(error["input"], int | float) else 0
+    most = error.get("ctx", {}).get("le")
+    return as_share(number, "see `kedge config`") if most == 1 else "see `kedge config`"
 
 
 def _short(value: Any) -> str:

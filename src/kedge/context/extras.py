@@ -15,6 +15,7 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "cluster": ("distributed",),
     "xlsx": ("xlsxwriter",),
     "profiles": ("rapidfuzz",),
+    "duckdb": ("duckdb",),
 }
 
 

@@ -69,6 +69,28 @@ class Noting:
         self.to.advance(done, total, detail)
 
 
+@dataclass(frozen=True)
+class Within:
+    """Progress of one of several runs: what it reports is a share of one of `total`, and begins no stage."""
+
+    to: Progress
+    done: int
+    total: int
+    what: str
+
+    def note(self, text: str) -> None:
+        """Passed on."""
+        self.to.note(text)
+
+    def stage(self, name: str, done: bool = False) -> None:
+        """Part of the one that has begun."""
+
+    def advance(self, done: float, total: float | None, detail: str = "") -> None:
+        """A fraction of this run."""
+        share = min(done / total, 1.0) if total else 0.0
+        self.to.advance(self.done + share, self.total, f"{self.what} {self.done + 1} of {self.total}: {detail}")
+
+
 _LIBRARIES: Final = ("numpy", "torch")  # another version of these may round differently
 
 

@@ -8,7 +8,7 @@ part. Every part is cached as soon as it is trained, and replaced by the finishe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -174,15 +174,22 @@ def _train(plans: Sequence[Plan], config: Config, context: RunContext) -> dict[s
         )
     else:
         engine = make_engine(config.engine, needed, progress.note)
-        progress.advance(len(fits), len(jobs), "parts trained")
+        _report(fits, jobs, progress)
         results = engine.run(train_part, [jobs[key] for key in waiting])
     for place, fit in results:
         cache.put(waiting[place], fit.cache_entry())
         fits[waiting[place]] = fit
         if (saved := jobs[waiting[place]].states) is not None:
             saved.clear()
-        progress.advance(len(fits), len(jobs), "parts trained")
+        _report(fits, jobs, progress)
     return fits
+
+
+def _report(fits: Collection[str], jobs: Mapping[str, PartJob], progress: Progress) -> None:
+    """How far training is, by edges: the largest parts are trained first, so a count of parts would mislead."""
+    edges = {key: job.adjacency.nnz for key, job in jobs.items()}
+    share = sum(edges[key] for key in fits) / max(1, sum(edges.values()))
+    progress.advance(share * len(jobs), len(jobs), f"{len(fits):,} of {len(jobs):,} parts trained")
 
 
 def _train_with_progress(job: PartJob, done: int, total: int, progress: Progress) -> PartFit:

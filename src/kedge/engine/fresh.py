@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Any, cast
 
-from kedge.engine.processes import ONE_THREAD, begin_worker
+from kedge.engine.processes import ONE_THREAD, begin_worker, without_script
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def _start(job: Callable[[Any], Any], argument: Any) -> tuple[Connection, SpawnP
     before = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:
-        process.start()
+        with without_script(job):
+            process.start()
     finally:
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})

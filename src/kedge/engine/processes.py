@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, Final
 
 from kedge.config import EngineConfig
@@ -28,6 +31,21 @@ def begin_worker() -> None:
     os.environ.update(ONE_THREAD)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ^C is for the parent, which ends its workers
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+@contextlib.contextmanager
+def without_script(job: Callable[..., Any]) -> Iterator[None]:
+    """Processes that start meanwhile do not run the user's script again, as spawned ones do: it need not be written for
+    that, and may be no file. A job of the script itself needs it."""
+    script = sys.modules["__main__"]
+    if getattr(getattr(job, "func", job), "__module__", None) == "__main__":
+        yield
+        return
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 def _end_with_parent() -> None:
@@ -81,7 +99,8 @@ class Processes:
                 # Few jobs ahead: arguments are copied when a job is submitted.
                 while queue and len(running) < self.workers + 1:
                     place = queue.pop(0)
-                    running[pool.submit(job, arguments[place])] = (place, time.monotonic())
+                    with without_script(job):
+                        running[pool.submit(job, arguments[place])] = (place, time.monotonic())
                 ready, _ = wait(running, timeout=1.0, return_when=FIRST_COMPLETED)
                 for future in ready:
                     place, _ = running.pop(future)

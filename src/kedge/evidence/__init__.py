@@ -1,5 +1,6 @@
 """Evidence propagation, kedge's own algorithm: rounds, kernels, beliefs, the dense form, and its settings."""
 
+from kedge.evidence.again import realign
 from kedge.evidence.blocks import IDLE_MB, Where, needed_mb, worker_mb
 from kedge.evidence.forms import FORMS
 from kedge.evidence.model import Evidence, recall

@@ -127,7 +127,7 @@ def refine(
         prior = prior_of(near, evidence.beliefs.shape)
         if prior.nnz == 0:
             break
-        evidence = replace(spread(problem, config.evidence, prior, profiles, where), vectors=near.vectors)
+        evidence = replace(spread(problem, config.evidence, prior, profiles, where=where), vectors=near.vectors)
         certain = len(certain_pairs(problem, evidence, config.pairing.certain))
         if certain < _GROWTH * before:
             break

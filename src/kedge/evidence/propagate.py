@@ -60,6 +60,7 @@ _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/
 # seven (integers, where most gains tie); its cost grows faster than linearly.
 _OPTIMAL = 1_000_000
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
+_NOBODY = np.zeros(0, np.int64)
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 
 
@@ -148,22 +149,24 @@ def propagate(
     config: EvidenceConfig,
     prior: csr_array | None = None,
     profiles: ProfilePrior | None = None,
+    start: csr_array | None = None,
     where: Where | None = None,
 ) -> Evidence:
     """Repeat: send the evidence of the believed pairs to their neighbours, and renew the beliefs.
 
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence, and so
-    are those that `profiles` have looked at. Networks that the cache does not hold are worked on in an order that
-    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything. `where` rounds
-    are computed changes nothing.
+    are those that `profiles` have looked at. `start` holds beliefs of nearly the same problem: from them on, only the
+    rounds are run in which beliefs are mixed. Networks that the cache does not hold are worked on in an order that
+    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything. `where`
+    rounds are computed changes nothing.
     """
     where = where or Where()
     if problem.left.n + problem.right.n <= _CACHED:
-        return _propagate(problem, config, prior, profiles, where)
+        return _propagate(problem, config, prior, profiles, start, where)
     left, right = nearby_order(problem.left), nearby_order(problem.right)
-    moved = None if prior is None else reorder(prior, left, right)[0]
+    moved, begun = (None if given is None else reorder(given, left, right)[0] for given in (prior, start))
     there = None if profiles is None else profiles.renumbered(left, right)
-    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there, where)
+    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there, begun, where)
     back = np.argsort(left), np.argsort(right)
     log_odds, entries = reorder(made.log_odds, *back)
     return replace(
@@ -222,6 +225,7 @@ def _propagate(
     config: EvidenceConfig,
     prior: csr_array | None,
     profiles: ProfilePrior | None,
+    start: csr_array | None,
     where: Where,
 ) -> Evidence:
     shape = (problem.left.n, problem.right.n)
@@ -232,13 +236,17 @@ def _propagate(
     own = degree_prior if profiles is None else profiles.joined(degree_prior)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
+    P = _with_anchors(problem, _NOBODY, _NOBODY, np.zeros(0))
+    if start is not None:
+        P = csr_array(P.maximum(start))
+        rounds = tuple(one for one in rounds if one.kept) or rounds
     model = Model((s, t), own, prior)
     fixed = fix(problem, model)
     if not may_divide(problem, config, profiles is not None):
         where = Where()
     where = settle(where, sizes_of(problem.left, problem.right, config))
-    keys = _keys(problem, config, prior, len(rounds)) if where.cache.lasts else None
-    state, done, where = _resume(problem, keys, where)
+    keys = _keys(problem, config, prior, P, len(rounds)) if where.cache.lasts else None
+    state, done, where = _resume(P, keys, where)
     with open_session(where.engine, where.progress.note) as session:
         for place, this in enumerate(rounds[done:], done + 1):
             before, last = state.P, place == len(rounds)
@@ -271,7 +279,7 @@ def _propagate(
     return Evidence(L, state.support, beliefs, matched(L), degree_prior, s, t, len(rounds), state.trace, given)
 
 
-def _keys(problem: Problem, config: EvidenceConfig, prior: csr_array, rounds: int) -> list[str]:
+def _keys(problem: Problem, config: EvidenceConfig, prior: csr_array, P: csr_array, rounds: int) -> list[str]:
     """The name of the state before each round in the cache: all that it depends on."""
     parts = [array for network in (problem.left, problem.right) for array in _arrays(network.adjacency)]
     known = digest(
@@ -280,6 +288,7 @@ def _keys(problem: Problem, config: EvidenceConfig, prior: csr_array, rounds: in
         np.asarray(problem.anchors),
         np.asarray(problem.rejected),
         *_arrays(prior),
+        *_arrays(P),
     )
     return [f"{known}-{place}" for place in range(rounds)]
 
@@ -288,8 +297,8 @@ def _arrays(matrix: csr_array) -> tuple[NDArray[Any], ...]:
     return matrix.indptr, matrix.indices, matrix.data
 
 
-def _resume(problem: Problem, keys: list[str] | None, where: Where) -> tuple[_State, int, Where]:
-    """The state of an interrupted command, how many rounds it had done, and its blocks; else the anchors alone."""
+def _resume(P: csr_array, keys: list[str] | None, where: Where) -> tuple[_State, int, Where]:
+    """The state of an interrupted command, how many rounds it had done, and its blocks; else the beliefs P."""
     for done in range(len(keys or ()) - 1, -1, -1):
         held = where.cache.get((keys or [])[done])
         if held is not None:
@@ -297,8 +306,6 @@ def _resume(problem: Problem, keys: list[str] | None, where: Where) -> tuple[_St
             # Its blocks again, whatever the limit is now: some of this round's may lie there.
             where = replace(where, blocks=int(held.facts["blocks"]), band=float(held.facts["band"]))
             return _State.of(held), done, where
-    nothing = np.zeros(0, np.int64)
-    P = _with_anchors(problem, nothing, nothing, np.zeros(0))
     state = _State(P, P)
     if keys is not None and where.blocks > 1:
         where.cache.put(keys[0], state.entry(where))

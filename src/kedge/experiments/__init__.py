@@ -14,5 +14,14 @@ from kedge.experiments.pages import PRINTED, metric_rows, write_comparison, writ
 from kedge.experiments.paper import EXPERIMENTS, choose_points, choose_variants, find_experiment, published
 from kedge.experiments.plots import FORMATS, draw_comparison
 from kedge.experiments.reproduce import Asked, Reproduced, run_experiment
-from kedge.experiments.run import Execution
+from kedge.experiments.request import (
+    add_profiles,
+    ask_experiment,
+    check_picture,
+    check_seeds,
+    check_workers,
+    find_pair,
+    find_shares,
+)
+from kedge.experiments.run import Execution, count_cells
 from kedge.experiments.tables import label_of

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from kedge import __version__
+from kedge.context import STDIN
 from kedge.errors import KedgeError, did_you_mean
 from kedge.store import hash_file
 
@@ -31,7 +32,7 @@ class File:
 
 @dataclass(frozen=True)
 class Planting:
-    """A single network planted by `kedge.synth`."""
+    """A single network planted by `kedge.synthetic`."""
 
     accounts: int
     edges: int
@@ -68,7 +69,7 @@ class Cut:
 
 @dataclass(frozen=True)
 class PlantedPair:
-    """A social pair planted by `kedge.synth`, in place of a real one."""
+    """A social pair planted by `kedge.synthetic`, in place of a real one."""
 
     accounts: int
     anchors: int
@@ -130,6 +131,8 @@ def as_file(path: Path) -> File:
     """A file that is there, with its digest."""
     if path.is_dir():
         raise KedgeError("is a directory", file=path, remedy="give a file")
+    if str(path) == STDIN or path.is_fifo():
+        raise KedgeError("is a pipe, and each cell reads its inputs again", file=path, remedy="give a file")
     try:
         return File(str(path), str(hash_file(path)["sha256"]))
     except FileNotFoundError:

@@ -21,7 +21,7 @@ from kedge.ingest import build_problem, read_network, read_pairs, resolve_pairs,
 from kedge.linalg import canonical, sort_hyperedges
 from kedge.pipeline import MemoryRun, measure, profiles_for, solve
 from kedge.store import SCORES, TRAINING
-from kedge.synth import planted, subnetworks
+from kedge.synthetic import planted, subnetworks
 from kedge.types import IntArray, KedgeError, Network, Problem, Split
 
 _SAMPLING, _SPLITTING = range(2)  # each use of a seed has its own stream

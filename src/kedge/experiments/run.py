@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from kedge.context import Progress
 from kedge.engine.fresh import Died, Fresh
 from kedge.errors import KedgeError
 from kedge.experiments.cells import Cell, cell_key
@@ -23,11 +24,22 @@ CELLS: Final = "cells"
 
 @dataclass(frozen=True)
 class Execution:
-    """Where finished cells are saved, how many run at the same time, and `progress(done, all)`, called after each."""
+    """Where finished cells are saved, how many run at the same time, and `progress(done, all, working)`, called before
+    the first and after each; `working` names the methods in work."""
 
     directory: Path | None = None
     workers: int = 1
-    progress: Callable[[int, int], None] = lambda _done, _all: None
+    progress: Callable[[int, int, Sequence[str]], None] = lambda _done, _all, _working: None
+
+
+def count_cells(progress: Progress) -> Callable[[int, int, Sequence[str]], None]:
+    """Shows the finished cells and the methods in work, for `Execution.progress`."""
+
+    def show(done: int, total: int, working: Sequence[str]) -> None:
+        now = f"; now {', '.join(working)}" if working else ""
+        progress.advance(done, total, f"cells{now}")
+
+    return show
 
 
 def _load(path: Path) -> Measured | None:
@@ -55,7 +67,13 @@ def run_cells(cells: Sequence[Task], execution: Execution) -> list[Measured]:
         found = {key: held for key in set(keys) if (held := _load(folder / f"{key}.json")) is not None}
     left = {key: cell for key, cell in zip(keys, cells, strict=True) if key not in found}
     total, waiting = len(set(keys)), list(left)
-    execution.progress(total - len(waiting), total)
+
+    def report() -> None:
+        # They are started in this order.
+        working = [key for key in waiting if key not in found][: execution.workers]
+        execution.progress(len(found), total, list(dict.fromkeys(_name(left[key]) for key in working)))
+
+    report()
     for place, result in Fresh(execution.workers).run(_measure, [left[key] for key in waiting]):
         key = waiting[place]
         measured = Measured("failed", result.reason) if isinstance(result, Died) else Measured(**json.loads(result))
@@ -63,8 +81,12 @@ def run_cells(cells: Sequence[Task], execution: Execution) -> list[Measured]:
         if folder is not None and measured.status != "failed":
             value = {"kind": type(left[key]).__name__, "cell": asdict(left[key]), "measured": asdict(measured)}
             write_atomically(folder / f"{key}.json", partial(JSON.dump, value))
-        execution.progress(len(found), total)
+        report()
     return [found[key] for key in keys]
+
+
+def _name(task: Task) -> str:
+    return task.method if isinstance(task, Cell) else "mgcn"
 
 
 def _measure(task: Task) -> str:

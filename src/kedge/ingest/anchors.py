@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kedge.ingest.alike import Alike, find_alike
 from kedge.ingest.columns import Columns, encode
 from kedge.ingest.formulas import unguard
 from kedge.types import BoolArray, IntArray, KedgeError, Network, Problem, is_among, pair_keys
+
+_FEWEST: Final = 8  # accounts from which a network without any path of two edges is doubted; unmeasured
 
 
 @dataclass(frozen=True)
@@ -53,11 +56,16 @@ def resolve_pairs(columns: Columns, left: Network, right: Network, what: str = "
     if len(rows) == 0:
         raise KedgeError(f"no {what}", file=columns.file, remedy="give at least one pair of ids")
     known: BoolArray = np.asarray((pairs >= 0).all(axis=1))
+    alike = None if known.all() else find_alike(ids, (left, right), known)
     if known.mean() <= 0.5:
-        swapped = int(((right.find(ids[0]) >= 0) & (left.find(ids[1]) >= 0)).sum())
         bad = int(np.flatnonzero(~known)[0])
         example = f"{ids[0][bad].as_py()!r}, {ids[1][bad].as_py()!r}"
-        raise _misfit(columns, what, known, swapped, int(rows[bad]), example)
+        raise _misfit(columns, what, left, right, known, _elsewhere(ids, left, right), alike, int(rows[bad]), example)
+    if alike is not None:
+        notes.append(
+            f"{alike.rows:,} of {len(known):,} {what} match if {alike.ignored}, and {int(known.sum()):,} as they are: "
+            f"{alike.listed!r} is {alike.known!r} in the network; write them alike"
+        )
 
     # Repeats are judged by id, so that pairs of unknown accounts count too.
     names = pa.chunked_array(ids).dictionary_encode()
@@ -95,18 +103,62 @@ def _more_than_once(values: IntArray) -> BoolArray:
     return np.asarray(count[place] > 1)
 
 
-def _misfit(columns: Columns, what: str, known: BoolArray, swapped: int, row: int, example: str) -> KedgeError:
-    """Why at most half of the pairs are known: if more would be the other way round, the columns are swapped."""
-    if swapped > max(0.5 * len(known), known.sum()):
+def _elsewhere(ids: list[pa.Array], left: Network, right: Network) -> dict[str, int]:
+    """How many rows would be known in other ways: exchanged, or with both ids of one network."""
+    ends = {
+        "exchanged": (right.find(ids[0]), left.find(ids[1])),
+        "left": (left.find(ids[0]), left.find(ids[1])),
+        "right": (right.find(ids[0]), right.find(ids[1])),
+    }
+    return {name: int(((one >= 0) & (other >= 0)).sum()) for name, (one, other) in ends.items()}
+
+
+def _misfit(
+    columns: Columns,
+    what: str,
+    left: Network,
+    right: Network,
+    known: BoolArray,
+    elsewhere: dict[str, int],
+    alike: Alike | None,
+    row: int,
+    example: str,
+) -> KedgeError:
+    """Why at most half of the pairs are known: if more would be another way, that is what is wrong."""
+    for side, network in (("left", left), ("right", right)):
+        if network.n >= _FEWEST and (network.degrees <= 1).all():
+            return KedgeError(
+                f"no account of the {side} network has more than one edge: it looks like a list of {what}",
+                file=columns.file,
+                remedy="give the two networks first, and the known pairs with --anchors",
+            )
+    way = max(elsewhere, key=lambda name: elsewhere[name])
+    most = elsewhere[way]
+    if most > max(0.5 * len(known), known.sum()):
+        if way == "exchanged":
+            return KedgeError(
+                f"the columns look swapped: {most} of {len(known)} rows have a right account first and a left account "
+                "second",
+                file=columns.file,
+                remedy="exchange the two columns, or the two networks on the command line",
+            )
         return KedgeError(
-            f"the columns look swapped: {swapped} of {len(known)} rows have a right account first and a left account "
-            "second",
+            f"both ids of {most} of {len(known)} rows are accounts of the {way} network: this looks like a network and "
+            f"not like {what}",
             file=columns.file,
-            remedy="exchange the two columns, or the two networks on the command line",
+            remedy="give pairs of a left id and a right id, or name their columns with --anchor-columns",
+        )
+    unknown = f"{int((~known).sum())} of {len(known)} {what} name accounts that are in no edge"
+    if alike is not None and alike.rows > max(0.5 * len(known), known.sum()):
+        return columns.fault(
+            row,
+            f"{unknown}, but {alike.rows} of {len(known)} match if {alike.ignored}: {alike.listed!r} is "
+            f"{alike.known!r} in the network",
+            "write ids alike in all files: they are not changed",
         )
     return columns.fault(
         row,
-        f"{int((~known).sum())} of {len(known)} {what} name accounts that are in no edge, the first {example}",
+        f"{unknown}, the first {example}",
         "check that the ids are written as in the networks (01 is not 1), or name their columns with --anchor-columns",
     )
 
@@ -127,7 +179,7 @@ def build_problem(
             raise columns.fault(
                 int(resolved.rows[place]),
                 f"anchor ({resolved.left_ids[place]}, {resolved.right_ids[place]}) contradicts another: "
-                f"{resolved.report.contradictory} anchors give one account several partners",
+                f"{resolved.report.contradictory} anchors give one account several partners{_edges(resolved)}",
                 "keep one partner for each account, or drop all of them with --set read.contradictory=drop",
             )
         keep[resolved.contradictory] = False
@@ -141,6 +193,12 @@ def build_problem(
     left_ids, right_ids = resolved.left_ids.filter(chosen), resolved.right_ids.filter(chosen)
     left, right = left.with_isolated(left_ids), right.with_isolated(right_ids)
     return Problem(left, right, np.column_stack([left.find(left_ids), right.find(right_ids)]))
+
+
+def _edges(resolved: ResolvedPairs) -> str:
+    """What most contradictions come from."""
+    most = resolved.report.contradictory > 0.5 * len(resolved.pairs)
+    return " (is this a network, and not a list of known pairs?)" if most else ""
 
 
 def resolve_test(columns: Columns, problem: Problem) -> tuple[IntArray, tuple[str, ...]]:

@@ -13,13 +13,11 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import coo_array, csr_array
 
-from kedge.ingest.columns import Columns, Encoded, encode
+from kedge.ingest.columns import LEAST_WEIGHT, Columns, Encoded, encode, weight_faults
 from kedge.linalg import pattern
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, pair_keys
 
-# Weights are float32 from here on. Between this and its inverse even sums of products of two of them stay in its range
-# (decision 30); beyond, a weight would become infinite, or 0 and its edge would be none.
-LEAST_WEIGHT: Final = 1e-15
+_DIRECTED: Final = "its edges have directions, which are ignored: two accounts are joined whichever is listed first"
 _FEWEST_ROWS: Final = 10  # from which a first row with accounts of its own is noted; unmeasured
 
 
@@ -35,6 +33,7 @@ class EdgeReport:
     zero_weights: int
     trimmed_ids: int
     weighted: bool
+    directed: bool  # whether the source states directions, which are ignored
     notes: tuple[str, ...]
 
 
@@ -68,8 +67,9 @@ def build_network(columns: Columns) -> tuple[Network, EdgeReport]:
         repeated=listed - network.edges,
         zero_weights=zero,
         trimmed_ids=encoded.trimmed,
-        weighted=weight is not None,
-        notes=(*columns.notes, *_header_notes(columns, encoded)),
+        weighted=weight is not None and bool(len(weight)) and bool((weight != weight[0]).any()),
+        directed=columns.directed,
+        notes=(*columns.notes, *_header_notes(columns, encoded), *((_DIRECTED,) if columns.directed else ())),
     )
     return network, report
 
@@ -90,13 +90,7 @@ def _weights(columns: Columns) -> FloatArray:
     assert columns.weight is not None
     remedy = "mend it, scale the weights, or ignore them with --set read.weights=no"
     values = np.asarray(columns.weight.to_numpy(), dtype=np.float64)
-    faults = (
-        (~np.isfinite(values), "is not a finite number"),
-        (values < 0, "is negative"),
-        (values > 1 / LEAST_WEIGHT, f"is above {1 / LEAST_WEIGHT:g}"),
-        ((values > 0) & (values < LEAST_WEIGHT), f"is below {LEAST_WEIGHT:g} and not 0"),
-    )
-    for is_bad, problem in faults:
+    for is_bad, problem in weight_faults(values):
         if is_bad.any():
             row = int(np.flatnonzero(is_bad)[0])
             raise columns.fault(row, f"weight {values[row]:g} {problem}", remedy)

@@ -99,6 +99,7 @@ def check(
         *_network_warnings("left", left[0], facts[0]),
         *_network_warnings("right", right[0], facts[1]),
         *_size_warnings(*facts),
+        *([SAME_NETWORK] if left[0].is_same_as(right[0]) else []),
         *([] if known is None else _anchor_warnings(known)),
     ]
     return CheckReport(facts[0], facts[1], known, cpu_seconds=seconds, peak_mb=megabytes, warnings=tuple(warnings))
@@ -224,6 +225,9 @@ def _alike_ids(ids: pa.Array) -> str | None:
     return (
         f"{merged} ids differ from another only in leading zeros or a final .0; they are kept apart" if merged else None
     )
+
+
+SAME_NETWORK: Final = "the left and the right network are the same: is one of the two files the wrong one?"
 
 
 def _size_warnings(left: NetworkFacts, right: NetworkFacts) -> list[str]:

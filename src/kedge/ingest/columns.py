@@ -3,16 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kedge.types import IntArray, KedgeError
+from kedge.types import BoolArray, FloatArray, IntArray, KedgeError
 
 _LONGEST_ID: Final = 4096
+# Weights are float32 in a network. Between this and its inverse even sums of products of two of them stay in its range
+# (decision 30); beyond, a weight would become infinite, or 0 and its edge would be none.
+LEAST_WEIGHT: Final = 1e-15
+_SHOWN: Final = 5  # lines in a note
+
+
+@dataclass
+class BadRows:
+    """Rows that were skipped: how many, the lines of the first ones, and what is wrong with the first."""
+
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+    first: str = ""
+
+    def add(self, line_of: Callable[[], int | None], problem: str) -> None:
+        """One more; its line is asked for only if the note shows it."""
+        self.count += 1
+        self.first = self.first or problem
+        if len(self.lines) < _SHOWN and (line := line_of()) is not None:
+            self.lines.append(line)
+
+    def merge(self, other: BadRows) -> None:
+        """Those of another reader of the same file too."""
+        self.count, self.first = self.count + other.count, self.first or other.first
+        self.lines = [*self.lines, *other.lines][:_SHOWN]
+
+    def note(self) -> tuple[str, ...]:
+        """One line for the user, or none."""
+        if not self.count:
+            return ()
+        more = ", ..." if self.count > len(self.lines) else ""
+        shown = (
+            f" (line{'s' if self.count > 1 else ''} {', '.join(map(str, sorted(self.lines)))}{more})"
+            if self.lines
+            else ""
+        )
+        rows = "row was" if self.count == 1 else "rows were"
+        return (f"{self.count:,} bad {rows} skipped{shown}; the first: {self.first}",)
 
 
 @dataclass(frozen=True)
@@ -31,6 +69,8 @@ class Columns:
     ends: tuple[str, str] | None = None  # what messages call the two columns; None where the source has no columns
     doubtful: bool = False  # whether the first row might be a header all the same
     guessed: bool = False  # whether the names of more than two columns leave open which hold ids
+    directed: bool = False  # whether the source states that its edges have a direction
+    bad: BadRows = field(default_factory=BadRows)  # rows that the reader skipped
 
     def fault(self, row: int, problem: str, remedy: str) -> KedgeError:
         """The error for one row."""
@@ -75,7 +115,17 @@ def encode(columns: Columns) -> Encoded:
 
 
 def _refuse_bad_ids(columns: Columns, ids: pa.Array, first: IntArray, second: IntArray) -> None:
-    faults = (
+    for is_bad, problem, remedy in id_faults(ids):
+        bad = is_bad.to_numpy(zero_copy_only=False)
+        if bad.any():
+            places = np.flatnonzero(bad[first] | bad[second])
+            if len(places):
+                raise columns.fault(int(places[0]), problem, remedy)
+
+
+def id_faults(ids: Any) -> tuple[tuple[Any, str, str], ...]:
+    """Which ids cannot be taken, with what is wrong with them and the remedy."""
+    return (
         (pc.equal(ids, ""), "an empty id", "give every account an id"),
         (pc.match_substring_regex(ids, "[\\x00-\\x1f\\x7f]"), "an id with a control character", "clean the ids"),
         (
@@ -84,9 +134,13 @@ def _refuse_bad_ids(columns: Columns, ids: pa.Array, first: IntArray, second: In
             "is the delimiter right? state it with --set read.delimiter=...",
         ),
     )
-    for is_bad, problem, remedy in faults:
-        bad = is_bad.to_numpy(zero_copy_only=False)
-        if bad.any():
-            places = np.flatnonzero(bad[first] | bad[second])
-            if len(places):
-                raise columns.fault(int(places[0]), problem, remedy)
+
+
+def weight_faults(values: FloatArray) -> tuple[tuple[BoolArray, str], ...]:
+    """Which weights cannot be taken, with what is wrong with them."""
+    return (
+        (~np.isfinite(values), "is not a finite number"),
+        (values < 0, "is negative"),
+        (values > 1 / LEAST_WEIGHT, f"is above {1 / LEAST_WEIGHT:g}"),
+        ((values > 0) & (values < LEAST_WEIGHT), f"is below {LEAST_WEIGHT:g} and not 0"),
+    )

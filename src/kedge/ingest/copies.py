@@ -26,7 +26,7 @@ from kedge.ingest.formulas import guard, unguard
 from kedge.ingest.named import choose_columns
 from kedge.ingest.profiles import clean_table, first_line, read_table
 from kedge.ingest.pseudonyms import doubt, pseudonyms
-from kedge.ingest.read import read_edges, read_pairs
+from kedge.ingest.read import PARQUET, TEXT, format_of, read_edges, read_pairs
 from kedge.ingest.sources import UserFile, inspect, take_file
 from kedge.types import IntArray
 
@@ -53,6 +53,7 @@ class Copy:
 def copy_pairs(path: Any, config: ReadConfig, key: bytes, *, anchors: bool) -> Copy:
     """A network or anchors: two columns of pseudonyms, and the weights of a network."""
     file = take_file(path, config)
+    _refuse_format(file)
     read = read_pairs(file, config) if anchors else read_edges(file, config)
     if read.guessed and not (config.anchor_columns if anchors else config.columns):
         raise KedgeError(
@@ -76,11 +77,21 @@ def copy_pairs(path: Any, config: ReadConfig, key: bytes, *, anchors: bool) -> C
     return Copy(file.path.name, pa.table(columns), delimiter, compression, ids, names, {}, (), others, read.notes)
 
 
+def _refuse_format(file: UserFile) -> None:
+    """Copies are of the same format as what they are copies of: text or Parquet."""
+    kind = format_of(file)
+    if kind not in (PARQUET, TEXT):
+        raise KedgeError(
+            f"is {kind.name}: copies are made of text and Parquet", file=file.path, remedy="save it as CSV"
+        )
+
+
 def copy_profiles(
     path: Any, config: ReadConfig, ids: str, fields: Mapping[str, str], keep: Sequence[str], key: bytes
 ) -> Copy:
     """Profiles: pseudonyms of ids and of `fields` (name to form), `keep` as they are, and no other column."""
     file = take_file(path, config)
+    _refuse_format(file)
     table = clean_table(read_table(file, config), ids, str(file.path))
     encoded = table.column(0).combine_chunks().dictionary_encode()
     known, names, ranks = _hash_ids(encoded.dictionary, key, file)

@@ -16,7 +16,7 @@ import pyarrow.csv as arrow_csv
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
-from kedge.ingest.columns import Columns
+from kedge.ingest.columns import BadRows, Columns
 from kedge.ingest.dialect import COMMENTS, Dialect, sniff, split_words
 from kedge.ingest.sources import Source, UserFile, inspect
 
@@ -28,8 +28,13 @@ def read_columns(file: UserFile, config: ReadConfig, weights_wanted: bool = True
     """The id columns of a text file; any fault is named with its line."""
     source = inspect(file)
     dialect = sniff(source, config, weights_wanted)
+    skipped = None
+    if config.bad_rows == "skip":
+        # Lines are looked at one by one, so runs of spaces need no second reading.
+        dialect = replace(dialect, single=dialect.delimiter == " ")
+        skipped = _Skipped(dialect)
     try:
-        table, comments = _parse(source, dialect)
+        table, comments = _parse(source, dialect, skipped)
     except pa.ArrowInvalid as first:
         # Runs of spaces may begin after the rows that were looked at.
         if dialect.delimiter != " " or dialect.single:
@@ -47,17 +52,38 @@ def read_columns(file: UserFile, config: ReadConfig, weights_wanted: bool = True
         table.column("second"),
         table.column("weight") if dialect.weight is not None else None,
         str(source.path),
-        lambda row: _line_of_row(source, dialect, row),
+        lambda row: _line_of_row(source, dialect, row, set() if skipped is None else skipped.lines),
         tuple(notes),
         header=dialect.header is not None,
         comments=comments,
         ends=dialect.ends,
         doubtful=dialect.doubtful,
         guessed=dialect.guessed,
+        directed=dialect.directed,
+        bad=BadRows() if skipped is None else skipped.bad,
     )
 
 
-def _parse(source: Source, dialect: Dialect) -> tuple[pa.Table, int]:
+class _Skipped:
+    """Which lines are blanked before Arrow sees them, since they cannot be read."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self.bad = BadRows()
+        self.lines: set[int] = set()
+
+    def is_bad(self, raw: bytes, number: int) -> bool:
+        """Whether the line of this number, from 1, is to be skipped; it is counted."""
+        if number <= self._dialect.skip:
+            return False
+        fault = _judge(raw.rstrip(b"\r\n"), self._dialect)
+        if fault is not None:
+            self.lines.add(number)
+            self.bad.add(lambda: number, fault[0])
+        return fault is not None
+
+
+def _parse(source: Source, dialect: Dialect, skipped: _Skipped | None = None) -> tuple[pa.Table, int]:
     """The table, and the number of comment lines."""
     names = [f"column{i}" for i in range(dialect.columns)]
     wanted = {dialect.first: "first", dialect.second: "second"}
@@ -65,7 +91,7 @@ def _parse(source: Source, dialect: Dialect) -> tuple[pa.Table, int]:
         wanted[dialect.weight] = "weight"
     for place, name in wanted.items():
         names[place] = name
-    cleaned = _Cleaned(source.stream(), dialect.single)
+    cleaned = _Cleaned(source.stream(), dialect.single, skipped)
     with pa.PythonFile(io.BufferedReader(cleaned, _BLOCK), mode="r") as stream:
         table = arrow_csv.read_csv(
             stream,
@@ -91,9 +117,11 @@ class _Cleaned(io.RawIOBase):
     Arrow must not see comments: a quote in one would make the rows after it part of it.
     """
 
-    def __init__(self, raw: io.RawIOBase, single: bool) -> None:
+    def __init__(self, raw: io.RawIOBase, single: bool, skipped: _Skipped | None) -> None:
         self._lines = whole_lines(raw)
         self._single = single
+        self._skipped = skipped
+        self._number = 0
         self._left = b""
         self._place = 0
         self._raw = raw
@@ -111,11 +139,15 @@ class _Cleaned(io.RawIOBase):
         return count
 
     def _clean(self, block: bytes) -> bytes:
-        if not self._single and not _may_have_comments(block):
+        if not self._single and self._skipped is None and not _may_have_comments(block):
             return block
         lines = block.splitlines(keepends=True)  # of bytes: at \n, \r and \r\n only
         is_comment = [line.startswith((b"#", b"%")) for line in lines]
         self.comments += sum(is_comment)
+        if self._skipped is not None:
+            for place, line in enumerate(lines):
+                is_comment[place] |= self._skipped.is_bad(line, self._number + place + 1)
+            self._number += len(lines)
         return b"".join(
             b"\n" if blank else b" ".join(line.split()) + b"\n" if self._single else line
             for line, blank in zip(lines, is_comment, strict=True)
@@ -146,14 +178,19 @@ def whole_lines(raw: io.RawIOBase) -> Iterator[bytes]:
         yield rest
 
 
-def _line_of_row(source: Source, dialect: Dialect, row: int) -> int | None:
+def _line_of_row(source: Source, dialect: Dialect, row: int, skipped: set[int]) -> int | None:
     """The line, from 1, of a row of data; walks the file, so it is for errors only."""
     seen = -1
     with source.stream() as stream:
         lines = (line for block in whole_lines(stream) for line in block.splitlines())
         for number, line in enumerate(lines):
             # Exactly the rows that Arrow sees.
-            if number < dialect.skip or line.startswith((b"#", b"%")) or not (line.split() if dialect.single else line):
+            if (
+                number < dialect.skip
+                or number + 1 in skipped
+                or line.startswith((b"#", b"%"))
+                or not (line.split() if dialect.single else line)
+            ):
                 continue
             seen += 1
             if seen == row:
@@ -166,8 +203,9 @@ def _first_fault(source: Source, dialect: Dialect, reason: str) -> KedgeError:
     with source.stream() as stream:
         lines = (line for block in whole_lines(stream) for line in block.splitlines())
         for number, line in enumerate(lines, 1):
-            if number > dialect.skip and (error := _judge(line, number, source, dialect)):
-                return error
+            if number > dialect.skip and (fault := _judge(line, dialect)):
+                remedy = f"{fault[1]}; or skip such rows: --skip-bad-rows"
+                return KedgeError(fault[0], file=source.path, line=number, remedy=remedy)
     return _unknown(source, reason)
 
 
@@ -178,34 +216,32 @@ def _unknown(source: Source, reason: str) -> KedgeError:
     )
 
 
-def _judge(raw: bytes, number: int, source: Source, dialect: Dialect) -> KedgeError | None:
-    def error(problem: str, remedy: str) -> KedgeError:
-        return KedgeError(problem, file=source.path, line=number, remedy=remedy)
-
+def _judge(raw: bytes, dialect: Dialect) -> tuple[str, str] | None:
+    """What is wrong with a line, and the remedy."""
     if len(raw) > _LONGEST_LINE:
-        return error(f"a line of more than {_LONGEST_LINE >> 20} MB", "write one edge or pair per line")
+        return (f"a line of more than {_LONGEST_LINE >> 20} MB", "write one edge or pair per line")
     try:
         line = raw.decode()
     except UnicodeDecodeError:
-        return error("is not valid UTF-8", "save the file as UTF-8")
+        return ("is not valid UTF-8", "save the file as UTF-8")
     if not line or line.startswith(COMMENTS):
         return None
     if dialect.delimiter != " " and line.count('"') % 2:
-        return error("a quoted field does not end on its line", "remove the line break or the stray quote")
+        return ("a quoted field does not end on its line", "remove the line break or the stray quote")
     fields = split_words(line) if dialect.delimiter == " " else _split(line, dialect.delimiter)
     if len(fields) != dialect.columns:
-        return error(
+        return (
             f"has {len(fields)} columns where the rows before have {dialect.columns}",
             "give every row the same columns, or state the delimiter with --set read.delimiter=...",
         )
     if dialect.weight is not None:
         text = fields[dialect.weight]
         try:
-            weight = float(text)
+            weight = math.nan if "_" in text else float(text)
         except ValueError:
-            return error(f"weight {text!r} is not a number", "mend it, or ignore weights with --set read.weights=no")
+            return (f"weight {text!r} is not a number", "mend it, or ignore weights with --set read.weights=no")
         if not math.isfinite(weight):
-            return error(f"weight {text!r} is not finite", "mend it, or ignore weights with --set read.weights=no")
+            return (f"weight {text!r} is not finite", "mend it, or ignore weights with --set read.weights=no")
     return None
 
 

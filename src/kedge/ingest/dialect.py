@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError
-from kedge.ingest.named import choose_columns, is_heading, is_number
+from kedge.ingest.named import choose_columns, is_directed, is_heading, is_number
 from kedge.ingest.sources import SAMPLE_BYTES, Source
 
 COMMENTS: Final = ("#", "%")
@@ -38,6 +38,7 @@ class Dialect:
     notes: tuple[str, ...] = ()
     doubtful: bool = False  # whether the first row, read as data, might be a header all the same
     guessed: bool = False  # whether its names leave open which columns hold ids
+    directed: bool = False  # whether its names are of two ends that differ
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -76,7 +77,10 @@ def sniff(source: Source, config: ReadConfig, weights_wanted: bool = True) -> Di
     )
     guessed = header is not None and not known and width > 2
     skip = _skipped(rows, header)
-    return Dialect(delimiter, width, header, first, second, weight, skip, uneven, tuple(notes), doubtful, guessed)
+    directed = header is not None and is_directed(header[first], header[second])
+    return Dialect(
+        delimiter, width, header, first, second, weight, skip, uneven, tuple(notes), doubtful, guessed, directed
+    )
 
 
 def _sample(source: Source) -> list[tuple[int, str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +16,7 @@ from kedge.errors import KedgeError
 from kedge.ingest.columns import Columns
 from kedge.ingest.named import Chosen, choose_columns
 from kedge.ingest.sources import UserFile, head_of, refuse_bomb
+from kedge.ingest.tables import Rows, TableReader
 
 _BATCH_ROWS: Final = 1 << 20  # each batch has the whole dictionary of its row group: few batches
 _BYTES_PER_ROW: Final = 8  # in memory at least: where the two ids begin
@@ -46,16 +49,27 @@ def read_parquet(file: UserFile, config: ReadConfig, weights_wanted: bool = True
                 refuse_bomb(file, taken)
                 batches.append(pa.record_batch([_decoded(column) for column in batch.columns], batch.schema.names))
     except (pa.ArrowException, OSError, ValueError, KeyError, IndexError) as error:
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise KedgeError(f"cannot be read as Parquet ({reason})", file=file.path, remedy="write it again") from None
+        raise KedgeError(
+            f"cannot be read as Parquet ({_first_line(error)})", file=file.path, remedy="write it again"
+        ) from None
     found = sum(batch.num_rows for batch in batches)
     if found != rows:
         raise KedgeError(f"claims {rows} rows and has {found}", file=file.path, remedy="write it again")
     if not rows:
         raise KedgeError("holds no rows", file=file.path, remedy="give a file with one edge or pair per row")
-    return _from_table(
-        pa.Table.from_batches(batches).select(chosen), str(file.path), guessed=not places.known and width > 2
-    )
+    table = pa.Table.from_batches(batches).select(chosen)
+    return _from_rows(Rows(table), str(file.path), not places.known and width > 2, config)
+
+
+def read_table_file(reader: TableReader, file: UserFile, config: ReadConfig, weights_wanted: bool = True) -> Columns:
+    """The id columns of a file that holds a table."""
+    names = reader.names(file)
+    places = _choose(names, config, weights_wanted, str(file.path))
+    chosen = [names[place] for place in places.all]
+    rows = reader.read(file, chosen, config.bad_rows == "skip")
+    if not rows.table.num_rows:
+        raise KedgeError("holds no rows", file=file.path, remedy="give a file with one edge or pair per row")
+    return _from_rows(rows, str(file.path), not places.known and len(names) > 2, config)
 
 
 def _choose(names: list[str], config: ReadConfig, weights_wanted: bool, file: str | None) -> Chosen:
@@ -111,9 +125,13 @@ def _decoded(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
-def _from_table(table: pa.Table, file: str | None, guessed: bool) -> Columns:
+def _from_rows(rows: Rows, file: str | None, guessed: bool, config: ReadConfig) -> Columns:
     """Columns of the first two of a table, and weights of the third if there is one."""
-    names = table.column_names
+    names = rows.table.column_names
+    rows = Rows(_plain_numbers(rows.table, config.bad_rows == "skip"), rows.line_of, rows.bad)
+    if config.bad_rows == "skip":
+        rows = _without_nulls(rows)
+    table = rows.table
     ends = [_as_text(table.column(i), names[i], file) for i in (0, 1)]
     if ends[0].type != ends[1].type:
         ends = [end.cast(pa.large_string()) for end in ends]
@@ -129,12 +147,44 @@ def _from_table(table: pa.Table, file: str | None, guessed: bool) -> Columns:
                 f"column {names[2]!r} holds weights that are not numbers", file=file, remedy="make them numbers"
             ) from None
     labels = repr(names[0]), repr(names[1])
-    return Columns(ends[0], ends[1], weight, file, lambda row: row + 1, header=True, ends=labels, guessed=guessed)
+    return Columns(
+        ends[0], ends[1], weight, file, rows.line_of, header=True, ends=labels, guessed=guessed, bad=rows.bad
+    )
+
+
+def _plain_numbers(table: pa.Table, skip: bool) -> pa.Table:
+    """The table with texts among its weights as numbers; null where one is none, if such rows are to be skipped."""
+    if table.num_columns < 3 or not _is_text(table.column(2).type) or not skip:
+        return table
+    cells = [_number(cell) for cell in table.column(2).to_pylist()]
+    return table.set_column(2, table.column_names[2], pa.array(cells, pa.float64()))
+
+
+def _number(cell: Any) -> float | None:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        return None
+
+
+def _without_nulls(rows: Rows) -> Rows:
+    """The rows in which no cell is missing; the others are counted as bad."""
+    whole = np.ones(rows.table.num_rows, bool)
+    for name in rows.table.column_names:
+        missing = np.asarray(pc.is_null(rows.table.column(name)))
+        for row in np.flatnonzero(missing & whole).tolist():
+            rows.bad.add(partial(rows.line_of, row), f"no {name!r}")
+        whole &= ~missing
+    if whole.all():
+        return rows
+    kept = np.flatnonzero(whole)
+    return Rows(rows.table.take(pa.array(kept)), lambda row: rows.line_of(int(kept[row])), rows.bad)
 
 
 def _cell_fault(column: pa.ChunkedArray, name: str, file: str | None, problem: str) -> KedgeError:
     row = pc.index(pc.is_null(column), True).as_py()
-    return KedgeError(f"row {row} of column {name!r} {problem}", file=file, remedy="fill or remove it")
+    remedy = "fill or remove it, or skip such rows: --skip-bad-rows"
+    return KedgeError(f"row {row} of column {name!r} {problem}", file=file, remedy=remedy)
 
 
 def _refuse_nested(kind: pa.DataType, name: str, file: str | None) -> None:
@@ -167,9 +217,38 @@ def _as_text(column: pa.ChunkedArray, name: str, file: str | None) -> pa.Chunked
 
 def read_frame(source: Any, config: ReadConfig, weights_wanted: bool = True) -> Columns:
     """The id columns of a frame, by their names, else the first two."""
-    table = source if isinstance(source, pa.Table) else pa.table(source)
+    table = as_table(source)
     places = _choose(table.column_names, config, weights_wanted, None)
-    return _from_table(table.select(places.all), None, guessed=not places.known and table.num_columns > 2)
+    return _from_rows(Rows(table.select(places.all)), None, not places.known and table.num_columns > 2, config)
+
+
+def as_table(source: Any) -> pa.Table:
+    """A frame as an Arrow table; a column of objects of several types is text, as ids are."""
+    if isinstance(source, pa.Table):
+        return source
+    try:
+        return pa.table(source)
+    except (pa.ArrowException, TypeError) as error:
+        if not hasattr(source, "columns") or not hasattr(source, "dtypes"):
+            raise KedgeError(
+                f"a frame that cannot be read ({_first_line(error)})", remedy="make its ids text"
+            ) from None
+    mixed = [name for name, kind in zip(source.columns, source.dtypes, strict=True) if str(kind) == "object"]
+    try:
+        return pa.table(source.assign(**{name: source[name].map(_cell_text) for name in mixed}))
+    except (pa.ArrowException, TypeError) as error:
+        raise KedgeError(f"a frame that cannot be read ({_first_line(error)})", remedy="make its ids text") from None
+
+
+def _cell_text(cell: Any) -> str | None:
+    """A cell as text; None where pandas has no value."""
+    if cell is None or cell != cell:  # NaN differs from itself
+        return None
+    return _text(cell)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or ["unreadable"])[0]
 
 
 def read_pair_rows(rows: Iterable[Any]) -> Columns:
@@ -212,9 +291,10 @@ def read_networkx(graph: Any) -> Columns:
     place = {node: i for i, node in enumerate(graph.nodes)}
     edges = list(graph.edges(data=True))
     weight = [data.get("weight", 1) for *_, data in edges] if any("weight" in data for *_, data in edges) else None
-    return _from_indices(
+    columns = _from_indices(
         [place[edge[0]] for edge in edges], [place[edge[1]] for edge in edges], [_text(v) for v in place], weight
     )
+    return replace(columns, directed=graph.is_directed())
 
 
 def read_igraph(graph: Any) -> Columns:
@@ -222,7 +302,8 @@ def read_igraph(graph: Any) -> Columns:
     names = [str(name) for name in graph.vs["name"]] if "name" in graph.vs.attributes() else range(graph.vcount())
     edges = np.asarray(graph.get_edgelist(), np.int64).reshape(-1, 2)
     weight = graph.es["weight"] if "weight" in graph.es.attributes() else None
-    return _from_indices(edges[:, 0], edges[:, 1], [str(name) for name in names], weight)
+    columns = _from_indices(edges[:, 0], edges[:, 1], [str(name) for name in names], weight)
+    return replace(columns, directed=graph.is_directed())
 
 
 def read_sparse(matrix: Any) -> Columns:

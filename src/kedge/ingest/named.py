@@ -25,6 +25,10 @@ _ROLES: Final = {
     "second": re.compile(f"(?:{_ANY})*(?:{_SECOND})(?:{_ANY})*[2b]?|(?:{_ANY})+[2b]"),
     "any": re.compile(f"(?:{_ANY})+"),
 }
+# Headings of edges whose two ends differ; source and target are those of any edge.
+_DIRECTED: Final = re.compile(
+    f"(?:{_ANY})*(?:follow\\w*|send\\w*|receiv\\w*|recipient|call[er]\\w*|cit\\w*|from|to)(?:{_ANY})*"
+)
 _WEIGHT: Final = re.compile("(?:edge)?(?:weights?|w|value|strength|count|p)")
 _INDEX: Final = re.compile(r"(?:unnamed: ?\d+|__index_level_\d+__)?", re.IGNORECASE)  # of a data frame, without a name
 _MISSING: Final = frozenset(("", "na", "n/a", "null", "none", "-", "?"))
@@ -84,6 +88,16 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name[:_LONGEST].lower())
 
 
+def is_directed(first: str, second: str) -> bool:
+    """Whether the headings of both ends state a direction, as follower and followee do."""
+    return all(_DIRECTED.fullmatch(_plain(name)) for name in (first, second))
+
+
+def is_weight(name: str) -> bool:
+    """Whether a column or an attribute is called a weight."""
+    return _WEIGHT.fullmatch(_plain(name)) is not None
+
+
 def _role(name: str) -> str | None:
     return next((role for role, form in _ROLES.items() if form.fullmatch(_plain(name))), None)
 
@@ -137,7 +151,6 @@ def choose_columns(names: Sequence[str] | None, width: int, stated: Sequence[str
         return Chosen(places[0], places[1], places[2] if len(places) > 2 else None, known=True)
     if names is None:
         return Chosen(0, 1, None, known=False)
-    plain = [_plain(name) for name in names]
     roles = [_role(name) for name in names]
 
     def only(wanted: str) -> int | None:
@@ -149,7 +162,7 @@ def choose_columns(names: Sequence[str] | None, width: int, stated: Sequence[str
     if first is None or second is None:
         named = [i for i, name in enumerate(names) if not _INDEX.fullmatch(name.strip())]
         first, second = named[:2] if len(named) > 1 else (0, 1)
-    weight = next((i for i, name in enumerate(plain) if _WEIGHT.fullmatch(name) and i not in (first, second)), None)
+    weight = next((i for i, name in enumerate(names) if is_weight(name) and i not in (first, second)), None)
     return Chosen(first, second, weight, known)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,10 @@ import pyarrow.csv as arrow_csv
 from kedge.config import ReadConfig
 from kedge.errors import KedgeError, did_you_mean
 from kedge.ingest import frames
+from kedge.ingest.alike import find_alike
+from kedge.ingest.columns import BadRows
 from kedge.ingest.delimited import whole_lines
+from kedge.ingest.read import PARQUET, TABLES, TEXT, format_of, misnamed
 from kedge.ingest.sources import Source, UserFile, inspect, refuse_bomb, take_file
 from kedge.types import IntArray, Network, Profiles
 
@@ -39,10 +42,11 @@ class ProfileReport:
     unknown: int
     repeated: int
     without: int  # accounts that have no row
+    read: tuple[str, ...] = ()  # what the reader noted
 
     def notes(self, side: str, accounts: int) -> tuple[str, ...]:
         """One line for each thing that the user should know."""
-        lines = []
+        lines = [f"{side} profiles: {note}" for note in self.read]
         if self.unknown:
             lines.append(
                 f"{side} profiles: {self.unknown:,} of {self.rows:,} rows are of accounts in no edge or anchor"
@@ -63,24 +67,42 @@ def read_profiles(
     config = config or ReadConfig()
     file = None
     if isinstance(source, str) or hasattr(source, "__fspath__"):
-        taken = take_file(source, config)
-        file = str(taken.path)
-        table = read_table(taken, config)
+        source = take_file(source, config)
+    bad = BadRows()
+    notes: tuple[str, ...] = ()
+    if isinstance(source, UserFile):
+        file = str(source.path)
+        table, notes = read_table(source, config, bad), misnamed(source, format_of(source))
     else:
         table = _as_table(source)
-    return _of_network(clean_table(table, ids, file), network, file)
+    table = clean_table(table, ids, file, bad if config.bad_rows == "skip" else None)
+    profiles, report = _of_network(table, network, file)
+    return profiles, replace(report, read=(*notes, *bad.note(), *report.read))
 
 
-def read_table(file: UserFile, config: ReadConfig) -> pa.Table:
-    """All columns of a file; those of a text file as text, with null for what stands for no value."""
-    return _read_parquet(file) if frames.is_parquet(file) else _read_text(file, config)
+def read_table(file: UserFile, config: ReadConfig, bad: BadRows | None = None) -> pa.Table:
+    """All columns of a file; those of a text file as text, with null for what stands for no value.
+
+    Rows that cannot be read are counted in `bad`, where the configuration has them skipped.
+    """
+    kind = format_of(file)
+    if kind is PARQUET:
+        return _read_parquet(file)
+    if kind in TABLES:
+        rows = TABLES[kind].read(file, TABLES[kind].names(file), config.bad_rows == "skip")
+        if bad is not None:
+            bad.merge(rows.bad)
+        return rows.table
+    if kind is not TEXT:
+        raise KedgeError(f"is {kind.name}, which has no table of profiles", file=file.path, remedy="give a table")
+    return _read_text(file, config, BadRows() if bad is None else bad)
 
 
 def _as_table(source: Any) -> pa.Table:
     if isinstance(source, pa.Table) or hasattr(source, "__arrow_c_stream__"):
         try:
-            return source if isinstance(source, pa.Table) else pa.table(source)
-        except (pa.ArrowException, TypeError):  # the message may have a value in it
+            return frames.as_table(source)
+        except KedgeError:  # the message may have a value in it
             raise KedgeError("a frame with values of several types in a column", remedy="make them text") from None
     raise KedgeError(
         f"profiles cannot be read from {type(source).__name__}", remedy="give a path or a frame with a column of ids"
@@ -105,7 +127,7 @@ def _read_parquet(file: UserFile) -> pa.Table:
         raise KedgeError(f"cannot be read as Parquet ({reason})", file=file.path, remedy="write it again") from None
 
 
-def _read_text(file: UserFile, config: ReadConfig) -> pa.Table:
+def _read_text(file: UserFile, config: ReadConfig, bad: BadRows) -> pa.Table:
     """All columns as text; the first line names them."""
     source = inspect(file)
     first, delimiter = first_line(source, config)
@@ -113,13 +135,14 @@ def _read_text(file: UserFile, config: ReadConfig) -> pa.Table:
         raise KedgeError("is not valid UTF-8", file=file.path, line=1, remedy="save it as UTF-8")
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter), [])]
     _refuse_names(names, str(file.path))
+    skipped = bad if config.bad_rows == "skip" else None
     try:
-        return _parse(source, delimiter, names, _BLOCK)
+        return _parse(source, delimiter, names, _BLOCK, skipped)
     except pa.ArrowInvalid as error:
         if "straddling" not in str(error):
             raise _fault(source, delimiter, names, str(error)) from None
     try:
-        return _parse(source, delimiter, names, _LONGEST_ROW)
+        return _parse(source, delimiter, names, _LONGEST_ROW, skipped)
     except pa.ArrowInvalid as error:
         raise _fault(source, delimiter, names, str(error)) from None
 
@@ -139,12 +162,26 @@ def _refuse_names(names: list[str], file: str | None) -> None:
         raise KedgeError(problem, file=file, line=1, remedy="name every column in the first line, each differently")
 
 
-def _parse(source: Source, delimiter: str, names: list[str], block: int) -> pa.Table:
+def _parse(source: Source, delimiter: str, names: list[str], block: int, skipped: BadRows | None) -> pa.Table:
+    def skip(row: arrow_csv.InvalidRow) -> str:
+        if skipped is None:
+            return "error"
+        line = row.number  # of records, which are lines unless a value has a line break in it
+        skipped.add(lambda: line, f"{row.actual_columns} columns where the first line names {row.expected_columns}")
+        return "skip"
+
     with pa.PythonFile(io.BufferedReader(source.stream()), mode="r") as stream:
         table = arrow_csv.read_csv(
             stream,
-            arrow_csv.ReadOptions(column_names=names, skip_rows=1, block_size=min(block, max(source.file.size, 1024))),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            arrow_csv.ReadOptions(
+                column_names=names,
+                skip_rows=1,
+                block_size=min(block, max(source.file.size, 1024)),
+                use_threads=skipped is None,
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=None if skipped is None else skip
+            ),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=True, null_values=_MISSING
             ),
@@ -174,13 +211,20 @@ def _fault(source: Source, delimiter: str, names: list[str], reason: str) -> Ked
     return KedgeError(problem, file=source.path, remedy="write a table with quoted values, in UTF-8")
 
 
-def clean_table(table: pa.Table, ids: str, file: str | None) -> pa.Table:
-    """The table with its ids first, as text; what stands for no value is null; latitude and longitude are one place."""
+def clean_table(table: pa.Table, ids: str, file: str | None, skipped: BadRows | None = None) -> pa.Table:
+    """The table with its ids first, as text; what stands for no value is null; latitude and longitude are one place.
+
+    Rows without an id are refused, or counted in `skipped`.
+    """
     names = table.column_names
     _refuse_names(names, file)
     if ids and ids not in names:
         raise KedgeError(f"no column {ids!r}", file=file, remedy=did_you_mean(ids, names, "name the column of ids"))
     key = ids or names[0]
+    if skipped is not None and table.column(key).null_count:
+        for row in np.flatnonzero(np.asarray(pc.is_null(table.column(key)))).tolist():
+            skipped.add(lambda: None, f"row {row + 1} has no id")
+        table = table.filter(pc.is_valid(table.column(key)))
     if table.num_rows == 0:
         raise KedgeError("holds no rows", file=file, remedy="give one row for each account")
     columns = {name: _values(table.column(name), name, file) for name in names if name != key}
@@ -227,11 +271,13 @@ def _of_network(table: pa.Table, network: Network, file: str | None) -> tuple[Pr
     """One row for each account; several rows of one are joined, the first value of each field counts."""
     account = network.find(table.column(0))
     known = np.flatnonzero(account >= 0)
+    alike = find_alike([table.column(0).combine_chunks()], [network], account >= 0)
     if len(known) == 0:
+        near = "" if alike is None else f", but {alike.rows:,} of {len(account):,} are if {alike.ignored}"
         raise KedgeError(
-            "no row is of an account of this network",
+            f"no row is of an account of this network{near}",
             file=file,
-            remedy="is the first column the ids? are the sides swapped?",
+            remedy="is the first column the ids? are the sides swapped?" if alike is None else "write ids alike",
         )
     columns = {}
     for name in table.column_names[1:]:
@@ -246,6 +292,9 @@ def _of_network(table: pa.Table, network: Network, file: str | None) -> tuple[Pr
         unknown=table.num_rows - len(known),
         repeated=len(known) - distinct,
         without=network.n - distinct,
+        read=()
+        if alike is None
+        else (f"{alike.rows:,} of {len(account):,} rows match if {alike.ignored}, and {len(known):,} as they are",),
     )
     return Profiles(pa.table(columns)), report
 

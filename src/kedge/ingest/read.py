@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,12 +16,20 @@ import pyarrow as pa
 
 from kedge.config import ReadConfig
 from kedge.ingest import frames
+from kedge.ingest.arrow_file import ARROW
+from kedge.ingest.bad_rows import skip_bad_cells
 from kedge.ingest.build import EdgeReport, accept_hypergraph, build_hypergraph, build_network
 from kedge.ingest.columns import Columns
 from kedge.ingest.delimited import read_columns
 from kedge.ingest.dialect import sniff
+from kedge.ingest.duckdb_file import DUCKDB
+from kedge.ingest.foreign import refuse_foreign
+from kedge.ingest.gml import is_gml, read_gml
+from kedge.ingest.graphml import is_graphml, read_graphml
+from kedge.ingest.json_lines import JSON_LINES
 from kedge.ingest.named import are_dates, are_timestamps
 from kedge.ingest.sources import UserFile, inspect, take_file
+from kedge.ingest.sqlite import SQLITE
 from kedge.types import Hypergraph, KedgeError, Network, Side
 
 
@@ -37,8 +46,8 @@ def _is_file(source: Any) -> bool:
     return isinstance(source, UserFile)
 
 
-def _is_parquet(source: Any) -> bool:
-    return _is_file(source) and frames.is_parquet(source)
+def _if_file(recognises: Callable[[UserFile], bool]) -> Callable[[Any], bool]:
+    return lambda source: _is_file(source) and recognises(source)
 
 
 def _is_frame(source: Any) -> bool:
@@ -61,9 +70,13 @@ _SAMPLE: Final = 200  # rows that are looked at for dates
 _COLUMNS: Final = "--columns source,target"
 _PAIR_COLUMNS: Final = "--anchor-columns left,right"
 _PAIRS: Final = (list, tuple, set, zip)
+_TEXTS: Final = (".csv", ".tsv", ".txt", ".tab", ".edges", ".edgelist")
+_PACKED: Final = (".gz", ".zst")
 _NAMED: Final = "columns by name, else the first two"
 _NUMBERED: Final = "accounts are numbered from 0"
-PARQUET: Final = InputFormat("Parquet", f"known by its first bytes; {_NAMED}", _is_parquet, frames.read_parquet)
+PARQUET: Final = InputFormat(
+    "Parquet", f"known by its first bytes; {_NAMED}", _if_file(frames.is_parquet), frames.read_parquet
+)
 TEXT: Final = InputFormat(
     "text",
     "any other file: tab, comma, semicolon, pipe or space; header or none; UTF-8 or UTF-16; plain, gzip or zstd",
@@ -71,9 +84,24 @@ TEXT: Final = InputFormat(
     read_columns,
 )
 FRAME: Final = InputFormat("data frame", f"pandas, polars, duckdb, pyarrow: {_NAMED}", _is_frame, frames.read_frame)
+_TABLE: Final = f"`FILE::TABLE`, or FILE if it has one table; {_NAMED}"
+# Kinds of files that hold a table: by their first bytes, whatever the file is called.
+TABLES: Final = {
+    InputFormat(name, help_line, _if_file(reader.recognises), partial(frames.read_table_file, reader)): reader
+    for name, help_line, reader in (
+        ("Arrow IPC, Feather", _NAMED, ARROW),
+        ("SQLite", _TABLE, SQLITE),
+        ("DuckDB", f"{_TABLE}; needs the extra `duckdb`", DUCKDB),
+        ("JSON", "one object or array per line (JSONL), a list of them, or an object with `links`", JSON_LINES),
+    )
+}
+_DRAWN: Final = "nodes, edges and their weights; nodes by name where their ids are numbers"
 # The first that recognises a source reads it; a path comes as the `UserFile` that it names.
 FORMATS: Final = (
     PARQUET,
+    *TABLES,
+    InputFormat("GraphML", _DRAWN, _if_file(is_graphml), read_graphml),
+    InputFormat("GML", _DRAWN, _if_file(is_gml), read_gml),
     TEXT,
     FRAME,
     InputFormat("NetworkX graph", "edge attribute `weight`", _has_class_of("networkx"), frames.read_networkx),
@@ -96,24 +124,50 @@ def _taken(source: Any, config: ReadConfig) -> Any:
     return take_file(source, config) if isinstance(source, str | Path) else source
 
 
-def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
-    source = _taken(source, config)
+def format_of(source: Any) -> InputFormat:
+    """The format that reads this object or `UserFile`."""
     kind = next((kind for kind in FORMATS if kind.recognises(source)), None)
     if kind is None:
         raise KedgeError(
             f"cannot read a network or pairs from {type(source).__module__}.{type(source).__name__}",
             remedy="give a path, a data frame, a graph (NetworkX, igraph, PyG), a sparse matrix or pairs of ids",
         )
+    if kind is TEXT:
+        refuse_foreign(source)
+    if _is_file(source) and source.table and kind not in TABLES:
+        raise KedgeError(
+            f"has no table {source.table!r}: it is {kind.name}", file=source.path, remedy="leave out the part after ::"
+        )
+    return kind
+
+
+def _columns(source: Any, config: ReadConfig, weights_wanted: bool) -> Columns:
+    source = _taken(source, config)
+    kind = format_of(source)
     # Only tables leave open how they are to be read.
-    if kind in (PARQUET, TEXT, FRAME):
-        return kind.read(source, config, weights_wanted)
-    read = kind.read(source)
-    return replace(read, notes=(*read.notes, f"no effect: columns of a {kind.name}")) if config.columns else read
+    if kind in (PARQUET, TEXT, FRAME) or kind in TABLES:
+        read = kind.read(source, config, weights_wanted)
+        return replace(read, notes=(*read.notes, *misnamed(source, kind)))
+    read = kind.read(source, config) if _is_file(source) else kind.read(source)
+    notes = (*read.notes, *misnamed(source, kind))
+    return replace(read, notes=(*notes, f"no effect: columns of a {kind.name}") if config.columns else notes)
+
+
+def misnamed(source: Any, kind: InputFormat) -> tuple[str, ...]:
+    """A note where a file's name states another kind of content than it has."""
+    if not _is_file(source) or kind is TEXT:
+        return ()
+    suffixes = [suffix.lower() for suffix in source.path.suffixes if suffix.lower() not in _PACKED]
+    if not suffixes or suffixes[-1] not in _TEXTS:
+        return ()
+    return (f"{source.path.name} is {kind.name} by its content, and is read as that",)
 
 
 def _ids(source: Any, config: ReadConfig, option: str, weights_wanted: bool) -> Columns:
     """Columns of two ids. Where the user has not chosen them, dates are refused and what looks like time is noted."""
     read = _columns(source, config, weights_wanted)
+    if config.bad_rows == "skip":
+        read = skip_bad_cells(read)
     if config.columns or read.ends is None:
         return read
     samples = [side.slice(0, _SAMPLE).to_pylist() for side in (read.first, read.second)]
@@ -161,7 +215,7 @@ def read_hypergraph(source: Any, network: Network, config: ReadConfig | None = N
         return accept_hypergraph(source, network, isolated)
     config = (config or ReadConfig()).model_copy(update={"columns": ()})  # these are of networks
     source = _taken(source, config)
-    if _is_file(source) and not _is_parquet(source):
+    if _is_file(source) and format_of(source) is TEXT:
         # A third column can only be p here, whatever it is called.
         wide = sniff(inspect(source), config).columns > 2
         config = config.model_copy(update={"weights": "yes" if wide else "no"})

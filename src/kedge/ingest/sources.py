@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
 from kedge.config import ReadConfig
-from kedge.context import UserFile, memory, user_file
+from kedge.context import STDIN, UserFile, memory, user_file
 from kedge.errors import KedgeError
 
 SAMPLE_BYTES: Final = 1 << 16
 _BLOCK: Final = 1 << 20
+_HEAD: Final = 64
 _AVAILABLE_SHARE: Final = 0.5  # of the available memory for one input, where no limit was given; unmeasured
 # Edge lists shrink 3 to 20 times; a file that unpacks to far more is not one.
 _BOMB_RATIO: Final = 200
@@ -25,19 +27,38 @@ _COMPRESSION: Final = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def take_file(path: str | Path, config: ReadConfig) -> UserFile:
-    """The input that a path names; devices, and files beyond `read.max_memory_mb`, are refused."""
+def take_file(path: str | Path | UserFile, config: ReadConfig) -> UserFile:
+    """The input that a path names; devices, and files beyond `read.max_memory_mb`, are refused.
+
+    `-` is stdin, `FILE::TABLE` one table of a database.
+    """
+    if isinstance(path, UserFile):
+        return path
     megabytes = config.max_memory_mb or _AVAILABLE_SHARE * memory().available
-    file = user_file(path, int(megabytes * 1e6))
+    name, table = split_table(path)
+    file = replace(user_file(name, int(megabytes * 1e6)), table=table)
     if file.size == 0 and not head_of(file):
         raise KedgeError("is empty", file=file.path, remedy="give a file with one edge or pair per line")
     return file
 
 
+def hold_pipe(source: Any, config: ReadConfig) -> Any:
+    """What came through stdin or a pipe, read once; any other source as it is."""
+    if isinstance(source, str | Path) and (str(source) == STDIN or Path(source).is_fifo()):
+        return take_file(source, config)
+    return source
+
+
+def split_table(path: str | Path) -> tuple[str | Path, str]:
+    """A path and the table that `FILE::TABLE` names; a file whose own name has `::` in it is taken as it is."""
+    name, mark, table = str(path).rpartition("::")
+    return (name, table) if mark and name and not os.path.lexists(path) else (path, "")
+
+
 def head_of(file: UserFile) -> bytes:
-    """The first eight bytes."""
+    """The first bytes: as many as any format has its mark in."""
     with file.open() as opened:
-        return guarded(lambda: opened.read(8), file, "read")
+        return guarded(lambda: opened.read(_HEAD), file, "read")
 
 
 def refuse_bomb(file: UserFile, unpacked: int) -> None:

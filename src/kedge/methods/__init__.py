@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext, need_extra, one_blas_thread
+from kedge.errors import did_you_mean
 from kedge.profiles import exchange_sides
 from kedge.types import Alignment, KedgeError, Network, Problem
 
@@ -35,11 +36,14 @@ class Method:
     explains: bool = False  # its alignment has `support`, so that `kedge explain` shows single neighbours
     reads_hypergraphs: bool = False  # makes use of hyperedges that the user gives
     reads_profiles: bool = False  # makes use of what else is known of accounts
+    reads_weights: bool = False  # its scores depend on the weights of edges, not only on which edges there are
+    settings: tuple[str, ...] = ()  # the groups of settings that it reads, without those that every method reads
     chooses_settings: bool = False  # module.choose_settings: what the user left open, chosen once for a problem
     embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
     divides: bool = False  # module.divides: rounds in blocks, on the engine and within the memory limit of the settings
+    realigns: bool = False  # module.realign: where accounts have lost edges, at less CPU than `align`
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
     extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
@@ -57,6 +61,17 @@ class Method:
         self._refuse(problem, config)
         with one_blas_thread():
             found: Alignment = self._module().align(*_in_one_order(problem, config), context or RunContext())
+        return found.mirrored() if problem.exchanged else found
+
+    def realign(self, problem: Problem, before: Alignment, config: Config, context: RunContext) -> Alignment:
+        """The alignment of a problem whose accounts have lost edges; `before` is that of the whole one."""
+        found: Alignment | None = None
+        if self.realigns:
+            with one_blas_thread():
+                known = before.mirrored() if problem.exchanged else before
+                found = self._module().realign(*_in_one_order(problem, config), known)
+        if found is None:
+            return self.align(problem, config, context)
         return found.mirrored() if problem.exchanged else found
 
     def _refuse(self, problem: Problem, config: Config) -> None:
@@ -94,6 +109,14 @@ class Method:
         """Whether the engine and its memory limit have an effect under these resolved settings."""
         return self.trains_vectors(config) or (self.divides and bool(self._module().divides(problem, config)))
 
+    def groups(self, problem: Problem, config: Config) -> frozenset[str]:
+        """The groups of settings that have an effect on the method; more of them where vectors are trained."""
+        more = ("hypergraph", "mgcn", "partition") if self.trains_vectors(config) else ()
+        if self.uses_engine(problem, config):
+            more = (*more, "engine")
+        fewer = {"shared"} if self.trains_vectors(config) else set()
+        return frozenset({*self.settings, *more} - fewer)
+
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
         with one_blas_thread():
@@ -114,7 +137,8 @@ class Method:
 
 # Most methods of the literature need torch, and those that embed need anchors to project by.
 _torch = partial(Method, extra="mgcn")
-_embeds = partial(_torch, needs_anchors=True, embeds=True)
+_VECTORS: Final = ("hypergraph", "mgcn", "pairing")
+_embeds = partial(_torch, needs_anchors=True, embeds=True, settings=_VECTORS)
 
 
 def _in_one_order(problem: Problem, config: Config) -> tuple[Problem, Config]:
@@ -140,7 +164,9 @@ _RECORDS: Final = (
         chooses_settings=True,
         trains=True,
         recalls_vectors=True,
+        realigns=True,
         refines=True,
+        settings=("evidence", "mgcn", "pairing", "partition"),
         divides=True,
     ),
     Method(
@@ -150,6 +176,8 @@ _RECORDS: Final = (
         explains=True,
         reads_profiles=True,
         chooses_settings=True,
+        realigns=True,
+        settings=("evidence",),
         divides=True,
     ),
     _torch(
@@ -160,22 +188,37 @@ _RECORDS: Final = (
         embeds=True,
         trains=True,
         recalls_vectors=True,
+        reads_weights=True,
+        settings=(*_VECTORS, "shared"),
     ),
     Method("common-neighbours", "anchored neighbours in common, by rarity", "after Adamic and Adar, 2003"),
-    _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019"),
-    _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014"),
+    _embeds("autoencoder", "gravity-inspired graph autoencoder", "Salha et al., CIKM 2019", reads_weights=True),
+    _embeds("mah", "manifold alignment on hypergraph", "Tan et al., AAAI 2014", settings=("pairing",)),
     _embeds("deepwalk", "random walks and skip-gram", "Perozzi et al., KDD 2014"),
     _embeds("node2vec", "biased random walks and skip-gram", "Grover and Leskovec, KDD 2016"),
-    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015"),
+    _embeds("line", "edges and shared neighbours against noise", "LINE, Tang et al., WWW 2015", reads_weights=True),
     _embeds("spectral", "Laplacian eigenmaps of each network", "Belkin and Niyogi, NIPS 2001"),
     _embeds("mds", "shortest paths, scaled to few dimensions", "Torgerson, 1952; de Silva and Tenenbaum, 2004"),
     _embeds("graph-factorisation", "vectors whose products are the edges", "Ahmed et al., WWW 2013"),
-    _embeds("gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017"),
-    _embeds("pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016"),
-    _embeds("pale-mlp", "edge likelihood, then a two-layer map", "PALE, Man et al., IJCAI 2016"),
-    _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True),
     _embeds(
-        "hypergcn", "hyperedges as few weighted edges", "HyperGCN, Yadati et al., NeurIPS 2019", reads_hypergraphs=True
+        "gcn", "graph convolution", "Defferrard et al., NIPS 2016; Kipf and Welling, ICLR 2017", reads_weights=True
+    ),
+    _embeds(
+        "pale", "edge likelihood, then a linear map", "PALE, Man et al., IJCAI 2016", settings=(*_VECTORS, "engine")
+    ),
+    _embeds(
+        "pale-mlp",
+        "edge likelihood, then a two-layer map",
+        "PALE, Man et al., IJCAI 2016",
+        settings=(*_VECTORS, "engine"),
+    ),
+    _embeds("hgnn", "hypergraph neural network", "Feng et al., AAAI 2019", reads_hypergraphs=True, reads_weights=True),
+    _embeds(
+        "hypergcn",
+        "hyperedges as few weighted edges",
+        "HyperGCN, Yadati et al., NeurIPS 2019",
+        reads_hypergraphs=True,
+        reads_weights=True,
     ),
     _embeds(
         "dhgnn", "hyperedges drawn anew from the current vectors", "Dynamic hypergraph NN, Jiang et al., IJCAI 2019"
@@ -187,10 +230,28 @@ _RECORDS: Final = (
     _torch(
         "final", "consistent neighbours of aligned pairs", "FINAL, Zhang and Tong, KDD 2016", scores_every_pair=True
     ),
-    Method("regal", "structural vectors of both networks, no anchors", "REGAL, Heimann et al., CIKM 2018", embeds=True),
-    Method("ione", "input-output vectors that anchors share", "IONE, Liu et al., IJCAI 2016", needs_anchors=True),
+    Method(
+        "regal",
+        "structural vectors of both networks, no anchors",
+        "REGAL, Heimann et al., CIKM 2018",
+        embeds=True,
+        settings=("pairing",),
+    ),
+    Method(
+        "ione",
+        "input-output vectors that anchors share",
+        "IONE, Liu et al., IJCAI 2016",
+        needs_anchors=True,
+        settings=("pairing",),
+    ),
     _embeds("deeplink", "walks, skip-gram and dual maps", "DeepLink, Zhou et al., INFOCOM 2018"),
-    _embeds("dalaup", "joint vectors for active learning", "DALAUP, Cheng et al., IJCAI 2019"),
+    _embeds(
+        "dalaup",
+        "joint vectors for active learning",
+        "DALAUP, Cheng et al., IJCAI 2019",
+        reads_weights=True,
+        settings=("pairing",),
+    ),
     Method("user-matching", "most witnesses, from high degrees to low", "Korula and Lattanzi, VLDB 2014"),
     Method("percolation", "expand-when-stuck percolation", "Kazemi et al., VLDB 2015"),
     Method("irma", "percolation, repaired by its own matching", "IRMA, Babayov and Louzoun, arXiv 2022"),
@@ -201,6 +262,7 @@ _RECORDS: Final = (
         "PARROT, Zeng et al., WWW 2023",
         scores_every_pair=True,
         embeds=False,
+        settings=(),
     ),
     Method(
         "cosnet",
@@ -214,7 +276,9 @@ _RECORDS: Final = (
         "BASS, Cao and Yu, ECML-PKDD 2016",
         reads_profiles=True,
     ),
-    _torch("galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020"),
+    _torch(
+        "galign", "convolutions that noise must not change", "GAlign, Trung et al., ICDE 2020", settings=("pairing",)
+    ),
     _torch(
         "nextalign",
         "near neighbours alike, other accounts apart",
@@ -237,5 +301,6 @@ METHODS: Final[dict[str, Method]] = {method.name: method for method in _RECORDS}
 def find_method(name: str) -> Method:
     """The method of this name, or one line with the known ones."""
     if name not in METHODS:
-        raise KedgeError(f"no method {name!r}", remedy=f"choose one of: {', '.join(METHODS)}")
+        remedy = did_you_mean(name, METHODS, f"choose one of: {', '.join(METHODS)}")
+        raise KedgeError(f"no method {name!r}", remedy=remedy)
     return METHODS[name]

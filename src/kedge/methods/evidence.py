@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from kedge.config import Config
 from kedge.context import RunContext
-from kedge.evidence import FORMS, Where, choose_form, choose_profile_weight, may_divide, profile_prior, rank_candidates
+from kedge.evidence import (
+    FORMS,
+    Where,
+    choose_form,
+    choose_profile_weight,
+    may_divide,
+    profile_prior,
+    rank_candidates,
+    realign,
+)
 from kedge.linalg import SparseAlignment
 from kedge.types import Problem
+
+__all__ = ["align", "choose_settings", "realign"]
 
 
 def align(problem: Problem, config: Config, context: RunContext) -> SparseAlignment:

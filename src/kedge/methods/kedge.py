@@ -23,6 +23,7 @@ from kedge.evidence import (
     mix,
     profile_prior,
     rank_candidates,
+    realign,
     refine,
     refinements_at_most,
     signals_of_candidates,
@@ -31,7 +32,17 @@ from kedge.evidence import (
 from kedge.similarity import project_by
 from kedge.types import Alignment, Network, Problem
 
-__all__ = ["align", "choose_settings", "divides", "find_evidence", "prepare", "recall_vectors", "refinements", "trains"]
+__all__ = [
+    "align",
+    "choose_settings",
+    "divides",
+    "find_evidence",
+    "prepare",
+    "realign",
+    "recall_vectors",
+    "refinements",
+    "trains",
+]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 

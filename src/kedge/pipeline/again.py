@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from kedge import store
 from kedge.answers import Sample, replay
+from kedge.config import checked_share
 from kedge.context import one_blas_thread
+from kedge.errors import as_share
 from kedge.pipeline.match import check_report_path, match_notes
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import load_outcome
 from kedge.report import build_report
+from kedge.types import KedgeError
+
+_ASSIGNMENTS: Final = {"optimal": "optimal", "greedy": "greedy", "off": "many-to-one"}
 
 
 @one_blas_thread()
@@ -69,6 +74,34 @@ def decide_again(directory: Path, change: Mapping[str, Any], note: Callable[[str
         name: getattr(outcome.config.decide, name) for name in ("precision", "threshold", "assignment", "counterparts")
     }
     return {"run": str(directory), "settings": settings, **files[store.DECIDED], "metrics": metrics}
+
+
+def decision_change(
+    precision: float | None, threshold: float | None, one_to_one: str | None, counterparts: str | None
+) -> dict[str, Any]:
+    """The settings of `decide` that the options change; refuses what is no decision, before any work."""
+    if precision is not None and threshold is not None:
+        raise KedgeError("--precision and --threshold are both given", remedy="give one: either chooses the matches")
+    if precision is None and threshold is None and one_to_one is None and counterparts is None:
+        raise KedgeError("nothing to change", remedy="give --precision, --threshold, --one-to-one or --counterparts")
+    if precision is not None and not 0 < precision <= 1:
+        raise KedgeError(
+            f"--precision is {precision:g}", remedy=as_share(precision, "give a share above 0 and up to 1")
+        )
+    if threshold is not None and not 0 <= threshold <= 1:
+        raise KedgeError(f"--threshold is {threshold:g}", remedy=as_share(threshold, "give a probability from 0 to 1"))
+    if one_to_one is not None and one_to_one not in _ASSIGNMENTS:
+        raise KedgeError(f"no assignment {one_to_one!r}", remedy="choose optimal, greedy or off")
+    change: dict[str, Any] = {}
+    if precision is not None:
+        change |= {"precision": precision, "threshold": None}
+    if threshold is not None:
+        change |= {"threshold": threshold}
+    if one_to_one is not None:
+        change |= {"assignment": _ASSIGNMENTS[one_to_one]}
+    if counterparts is not None:
+        change |= {"counterparts": checked_share(counterparts)}
+    return change
 
 
 def answered_sample(run: store.Artefacts) -> Sample | None:

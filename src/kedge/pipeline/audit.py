@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from kedge import store
 from kedge.answers import ANSWERS, Sample, draw
 from kedge.context import one_blas_thread
-from kedge.ingest import read_answers
+from kedge.ingest import guard_table, read_answers, write_delimited
 from kedge.pipeline.again import answered_sample, decide_again
 from kedge.pipeline.solve import load_outcome
 from kedge.types import KedgeError
@@ -58,6 +59,37 @@ def sample_table(sample: Sample) -> pa.Table:
     return pa.table(
         {**{name: pa.array(values, pa.string()) for name, values in columns.items()}, "probability": probability}
     )
+
+
+def dump_sample(sample: Sample, file: BinaryIO, *, raw: bool = False) -> int:
+    """The sample as CSV into an open file; how many ids got an apostrophe because a spreadsheet would run them."""
+    table, changed = (sample_table(sample), 0) if raw else guard_table(sample_table(sample))
+    write_delimited(table, file)
+    return changed
+
+
+def write_sample(sample: Sample, path: Path, *, raw: bool = False) -> int:
+    """The sample as a CSV file, whole or not at all; how many ids got an apostrophe."""
+    changed = 0
+
+    def write(file: BinaryIO) -> None:
+        nonlocal changed
+        changed = dump_sample(sample, file, raw=raw)
+
+    store.write_atomically(path, write)
+    return changed
+
+
+def answering_reviewer(name: str | None) -> str:
+    """The name that answers are saved with; by default the user's."""
+    if name is None:
+        try:
+            return getpass.getuser()
+        except (KeyError, OSError, ImportError):
+            return "audit"
+    if not name.strip() or not name.isprintable() or len(name) > 80:
+        raise KedgeError("--reviewer is not a name", remedy="give 1 to 80 printable characters")
+    return name.strip()
 
 
 def save_answers(directory: Path, file: Path, reviewer: str, note: Callable[[str], None]) -> int:

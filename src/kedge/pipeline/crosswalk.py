@@ -15,8 +15,9 @@ from kedge.answers import Pair, replay
 from kedge.answers.learn import learn
 from kedge.errors import KedgeError, did_you_mean
 from kedge.pipeline.inputs import is_forgotten
+from kedge.pipeline.solve import Outcome
 from kedge.profiles import is_list
-from kedge.types import DECISIONS, BoolArray, IntArray, Matches, Problem, is_among
+from kedge.types import DECISIONS, BoolArray, FloatArray, IntArray, Matches, Problem, Suspects, is_among
 
 COLUMNS: Final = ("left", "right", "decision", "probability", "counterpart", "margin", "source")
 _ORDER: Final = ("known", "confirmed", "match", "review", "no match")
@@ -33,13 +34,28 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
     run = store.open_finished(directory, store.DECIDED)
     problem, matches, _ = store.load_decided(run)
     given, answered, audited = _answered(directory, run, problem, note)
-    confirmed = answered.anchors[len(given) :]
+    return _crosswalk(matches, answered, given, audited, store.load_suspects(run), everything)
+
+
+def crosswalk_of(outcome: Outcome, everything: bool = False) -> pa.Table:
+    """The same of a match in memory, which no reviewer has looked at."""
+    problem = outcome.problem
+    none = np.empty((0, 2), np.int64)
+    return _crosswalk(outcome.matches, problem, problem.anchors, none, outcome.suspects, everything)
+
+
+def _crosswalk(
+    matches: Matches, problem: Problem, given: IntArray, audited: IntArray, suspects: Suspects, everything: bool
+) -> pa.Table:
+    """The rows. The anchors of `problem` are the `given` ones and, after them, those that reviewers confirmed; of
+    these and of the rejected ones `audited` are from an audit."""
+    confirmed = problem.anchors[len(given) :]
     asked = is_among(confirmed, audited, problem.right.n)
-    rows, ruled_out = _decided(matches, answered)
+    rows, ruled_out = _decided(matches, problem)
     if not everything:
         rows = rows[(matches.decision[rows] == DECISIONS.index("match")) & ~ruled_out[rows]]
     decision = np.where(ruled_out[rows], 0, matches.decision[rows])
-    trusted = store.load_suspects(run).kept(given, problem.right.n)
+    trusted = suspects.kept(given, problem.right.n)
     doubtful = given[~is_among(given, trusted, problem.right.n)]
     parts = [
         _certain(problem, trusted, "known", "anchors"),
@@ -52,14 +68,14 @@ def load_crosswalk(directory: Path, note: Callable[[str], None], everything: boo
             matches.right[rows],
             np.array(DECISIONS)[decision],
             matches.probability[rows],
-            matches.counterpart[rows],
-            matches.margin[rows].astype(np.float64),
+            _as_saved(matches.counterpart[rows]),
+            _as_saved(matches.margin[rows]),
             np.where(ruled_out[rows], np.where(_among(matches, rows, audited), "audit", "review"), "kedge"),
         ),
     ]
     if everything:
         rest = np.ones(problem.left.n, bool)
-        rest[np.concatenate([answered.anchors[:, 0], matches.left[rows]])] = False
+        rest[np.concatenate([problem.anchors[:, 0], matches.left[rows]])] = False
         parts.append(_alone(problem, np.flatnonzero(rest & ~is_forgotten(problem.left))))
     table = pa.concat_tables(parts)
     order = pa.array([_ORDER.index(word) for word in table["decision"].to_pylist()], pa.int8())
@@ -144,6 +160,11 @@ def _decided(matches: Matches, answered: Problem) -> tuple[IntArray, BoolArray]:
     order = order[free_left[matches.left[order]]]
     _, first = np.unique(matches.left[order], return_index=True)
     return order[first], ruled_out
+
+
+def _as_saved(values: FloatArray) -> FloatArray:
+    """Rounded as a run directory saves them, so that a match in memory has the same figures."""
+    return values.astype(np.float32).astype(np.float64)
 
 
 def _certain(problem: Problem, pairs: IntArray, decision: str, source: str) -> pa.Table:

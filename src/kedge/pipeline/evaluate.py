@@ -10,8 +10,8 @@ from typing import Any
 from kedge import ingest, store
 from kedge.pipeline.match import check_report_path, write_report
 from kedge.pipeline.results import results
-from kedge.pipeline.solve import load_outcome
-from kedge.types import KedgeError
+from kedge.pipeline.solve import Outcome, load_outcome
+from kedge.types import IntArray, KedgeError
 
 
 def evaluate_run(
@@ -34,12 +34,7 @@ def evaluate_run(
             saved = False
             note(f"the figures are not saved in the run: {error}")
         outcome = load_outcome(directory)
-        reading = outcome.config.read
-        reading = reading.model_copy(update={"anchor_columns": columns or reading.anchor_columns})
-        pairs, notes = ingest.resolve_test(ingest.read_pairs(test, reading), outcome.problem)
-        for line in notes:
-            note(line)
-        files = results(outcome, pairs)
+        pairs, files = _measured(outcome, test, note, columns)
         if saved:
             run = store.Run(directory, store.read_manifest(directory))
             run.write(store.HELD_OUT, store.TABLE, store.held_out_table(pairs, outcome.problem))
@@ -49,3 +44,23 @@ def evaluate_run(
     metrics: dict[str, Any] = files[store.METRICS]
     audit = files[store.DECIDED]["audit"]
     return metrics if audit is None else {**metrics, "audit": audit}
+
+
+def evaluate_outcome(
+    outcome: Outcome, test: Any, note: Callable[[str], None], columns: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Every metric of a match in memory on these pairs."""
+    metrics: dict[str, Any] = _measured(outcome, test, note, columns)[1][store.METRICS]
+    return metrics
+
+
+def _measured(
+    outcome: Outcome, test: Any, note: Callable[[str], None], columns: tuple[str, ...]
+) -> tuple[IntArray, dict[str, Any]]:
+    """The held-out pairs as accounts, and what `results` has of them."""
+    reading = outcome.config.read
+    reading = reading.model_copy(update={"anchor_columns": columns or reading.anchor_columns})
+    pairs, notes = ingest.resolve_test(ingest.read_pairs(test, reading), outcome.problem)
+    for line in notes:
+        note(line)
+    return pairs, results(outcome, pairs)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
 from kedge.config import Config
 from kedge.decide.explanation import Explanation, FieldsOfRun, evidence_of, explain
+from kedge.errors import did_you_mean
 from kedge.evidence import COLUMNS, Evidence, recall
 from kedge.methods import find_method
 from kedge.pipeline.solve import Outcome
 from kedge.profiles import KnownFields, fit_fields
+from kedge.report import explanation_svg
 from kedge.store import (
     DECIDED,
     FIELDS,
@@ -27,8 +30,12 @@ from kedge.store import (
     load_suspects,
     open_finished,
     open_vectors,
+    refuse_overwrite,
+    write_atomically,
 )
-from kedge.types import Alignment, KedgeError, Problem
+from kedge.types import Alignment, KedgeError, Network, Problem
+
+_FEW: Final = 20_000  # accounts among which a like id is looked for: more take seconds
 
 
 def load_evidence(artefacts: Artefacts, problem: Problem) -> Evidence | None:
@@ -70,6 +77,19 @@ def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
     return explain(problem, outcome.matches, pair, known, notes)
 
 
+def check_picture(path: Path, force: bool) -> None:
+    """Refuse, before any work, a picture that is not SVG or cannot be written."""
+    if path.suffix.lower() != ".svg":
+        raise KedgeError(f"no picture format {path.suffix!r}", file=path, remedy="end the name in .svg")
+    refuse_overwrite(path, force)
+
+
+def draw_explanation(explanation: Explanation, path: Path) -> None:
+    """Write the picture of an explanation, whole or not at all."""
+    picture = explanation_svg(explanation).encode()
+    write_atomically(path, lambda file: file.write(picture))
+
+
 def _fields_in_memory(outcome: Outcome) -> FieldsOfRun:
     if outcome.problem.profiles is None:
         return FieldsOfRun()
@@ -84,10 +104,22 @@ def _accounts(problem: Problem, left: str, right: str, file: Path | None) -> tup
         account = int(network.find([name])[0])
         if account < 0:
             other = problem.right if side == "left" else problem.left
-            hint = "; it is on the other side: exchange the two" if other.find([name])[0] >= 0 else ""
-            raise KedgeError(f"no {side} account {name!r} in this run{hint}", file=file, remedy="check the id")
+            if other.find([name])[0] >= 0:
+                where = f"no {side} account {name!r} in this run, but the other network has it"
+                raise KedgeError(where, file=file, remedy="exchange the two: the left account comes first")
+            raise KedgeError(f"no {side} account {name!r} in this run", file=file, remedy=_near(network, name))
         accounts.append(account)
     return accounts[0], accounts[1]
+
+
+def _near(network: Network, name: str) -> str:
+    """The remedy for an id that is not there: one that differs in case or spaces alone, or in little."""
+    plain = name.strip().casefold()
+    ids = network.ids.to_pylist()
+    same = next((known for known in ids if known.strip().casefold() == plain), None)
+    if same is not None:
+        return f"did you mean {same!r}?"
+    return "check the id" if len(ids) > _FEW else did_you_mean(name, ids, "check the id")
 
 
 def _notes(config: Config, evidence: Evidence | None, weights: Sequence[float]) -> tuple[str, ...]:

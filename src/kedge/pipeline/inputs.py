@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -20,7 +19,7 @@ from kedge.evidence import IDLE_MB, needed_mb, sizes_of, with_vectors, worker_mb
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
 from kedge.pipeline.profiles import draws_from_profiles, note_fields, note_unread, read_both, refuse_no_profiles
-from kedge.probability import count_folds
+from kedge.probability import count_parts
 from kedge.profiles import choose_fields, shared_values
 from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem, Profiles
 
@@ -47,15 +46,23 @@ class Inputs:
     profiles: tuple[Any | None, Any | None] = (None, None)
 
 
-def refuse_pipes(inputs: Inputs) -> None:
-    """A run directory is resumed from its inputs: they must be there to be read again."""
-    for source in (inputs.left, inputs.right, inputs.anchors, inputs.test, *inputs.hypergraphs, *inputs.profiles):
-        if isinstance(source, str | Path) and Path(source).is_fifo():
-            raise KedgeError(
-                "is a pipe, and a run reads its inputs again when it is resumed",
-                file=source,
-                remedy="write it into a file first",
-            )
+def hold_pipes(inputs: Inputs, config: Config) -> Inputs:
+    """The inputs with what came through stdin or pipes in memory: it can be read only once, and is needed twice.
+
+    A run is resumed by the same command, which sends the same content again.
+    """
+
+    def held(source: Any) -> Any:
+        return ingest.hold_pipe(source, config.read)
+
+    return Inputs(
+        held(inputs.left),
+        held(inputs.right),
+        held(inputs.anchors),
+        held(inputs.test),
+        (held(inputs.hypergraphs[0]), held(inputs.hypergraphs[1])),
+        (held(inputs.profiles[0]), held(inputs.profiles[1])),
+    )
 
 
 def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
@@ -82,6 +89,10 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     right, right_report = ingest.read_network(inputs.right, config.read, "right")
     for note in (*reading_notes("left", left_report), *reading_notes("right", right_report)):
         progress.note(note)
+    for note in _unread_notes(method, left_report, right_report):
+        progress.note(note)
+    if left.is_same_as(right):
+        progress.note(ingest.SAME_NETWORK)
     problem = _with_anchors(left, right, inputs, config, progress)
 
     def own(side: str, source: Any, network: Network, read: Network) -> Hypergraph | None:
@@ -103,6 +114,17 @@ def read_problem(inputs: Inputs, config: Config, progress: Progress) -> Problem:
     if problem.profiles is not None:
         note_fields(problem.profiles, problem.anchors, config, progress)
     return problem
+
+
+def _unread_notes(method: Method, left: ingest.EdgeReport, right: ingest.EdgeReport) -> Iterator[str]:
+    """A note where edges have weights that the method does not read."""
+    weighted = [side for side, report in (("left", left), ("right", right)) if report.weighted]
+    if weighted and not method.reads_weights:
+        others = ", ".join(other.name for other in METHODS.values() if other.reads_weights)
+        sides = f"both networks have weights, which the method {method.name} ignores"
+        if len(weighted) == 1:
+            sides = f"the {weighted[0]} network has weights, which the method {method.name} ignores"
+        yield f"{sides}; these read them: {others}"
 
 
 def _with_anchors(left: Network, right: Network, inputs: Inputs, config: Config, progress: Progress) -> Problem:
@@ -215,12 +237,13 @@ def is_forgotten(network: Network) -> BoolArray:
 def count_refinements(left: Network, right: Network, anchors: int, config: Config) -> int:
     """Roughly how many refinements of evidence all runs of a match take together, those for calibration too.
 
-    The trial of a mixture is not counted; training reports its own progress.
+    Later runs of a part keep the prior of its first one. The trial of a mixture is not counted; training reports its
+    own progress.
     """
     if anchors == 0:
         return 0
     each = min(find_method(config.method).refinements(left, right, anchors, config), _USUAL)
-    return each * (1 + count_folds(anchors, config.decide.holdout, config.decide.folds))
+    return each * (1 + count_parts(anchors, config.decide.holdout, config.decide.folds))
 
 
 def cost_note(problem: Problem, config: Config) -> str:

@@ -12,7 +12,8 @@ from kedge import store
 from kedge.answers import Sample
 from kedge.config import Config, to_toml
 from kedge.context import Noting, Progress, RunContext, Silent, cpu_seconds, one_blas_thread, peak_mb
-from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, read_problem, read_test, refuse_pipes
+from kedge.pipeline.identity import hash_inputs
+from kedge.pipeline.inputs import Inputs, cost_note, forget_accounts, hold_pipes, read_problem, read_test
 from kedge.pipeline.results import results, without_anchors
 from kedge.pipeline.solve import MemoryRun, Outcome, solve
 from kedge.report import build_report
@@ -41,17 +42,18 @@ def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = 
 def match_to_run(
     inputs: Inputs, directory: Path, config: Config, *, force: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Match two files into a run directory, or go on where an earlier call stopped; the summary for people and JSON."""
+    """Match two networks into a run directory, or go on where an earlier call stopped; the summary."""
     progress = progress or Silent()
     started = cpu_seconds()
-    refuse_pipes(inputs)
+    inputs = hold_pipes(inputs, config)
     # Locked first: a place that cannot be written is refused before any work, and no purge comes between reading and
     # writing. Bad input leaves nothing behind.
     with store.hold_run(directory):
-        problem = _without_purged(directory, read_problem(inputs, config, progress), progress)
+        read = read_problem(inputs, config, progress)
+        problem = _without_purged(directory, read, progress)
         test = read_test(inputs, problem, config, progress)
         progress.note(cost_note(problem, config))
-        hashes = _hash_inputs(inputs)
+        hashes = hash_inputs(inputs, read)
         given = len(problem.anchors)
         problem, learned = _with_decisions(directory, problem, hashes, progress, force)
         # Where the work is done changes nothing in its result: a run may be resumed on another engine.
@@ -128,14 +130,6 @@ def check_report_path(path: Path) -> None:
                 raise KedgeError("exists and is no kedge report", file=path, remedy="choose another name")
 
 
-def _hash_inputs(inputs: Inputs) -> dict[str, dict[str, Any]]:
-    """Name, size and checksum of every input file that a run depends on."""
-    given = {"left": inputs.left, "right": inputs.right, "anchors": inputs.anchors}
-    given |= dict(zip(("left hypergraph", "right hypergraph"), inputs.hypergraphs, strict=True))
-    given |= dict(zip(("left profiles", "right profiles"), inputs.profiles, strict=True))
-    return {name: store.hash_file(Path(source)) for name, source in given.items() if source is not None}
-
-
 def _without_purged(directory: Path, problem: Problem, progress: Progress) -> Problem:
     """The problem as if the files did not name the accounts that were purged from this directory."""
     forgotten = store.purged_accounts(directory, problem)
@@ -184,7 +178,7 @@ def match_notes(matches: Matches) -> tuple[str, ...]:
             f"{tied:,} of {accounts:,} accounts have several best candidates with equal scores: "
             "which of them stands first means nothing"
         )
-    if matches.threshold >= 1:
+    if matches.threshold >= 1 and matches.probability.max() < 1:
         notes.append(
             "no probability is 1: with a precision or threshold of 1 nothing is called a match; ask for less, e.g. 0.95"
         )

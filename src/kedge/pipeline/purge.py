@@ -37,6 +37,27 @@ class Purged:
     noted: tuple[int, ...]
     named: tuple[str, ...]
 
+    @property
+    def sentence(self) -> str:
+        """All of it in one line."""
+        return (
+            f"forgotten on the {self.side}: {self.edges:,} edges, {self.anchors:,} anchors, "
+            f"{self.candidates:,} candidates, {self.decisions:,} entries of the log"
+        )
+
+    def notes(self, directory: Path) -> tuple[str, ...]:
+        """Where the id still is."""
+        places = ", ".join(map(str, self.noted))
+        noted = f"notes of decisions about others contain this id, and a note cannot be changed: entries {places}"
+        named = (f"{directory / name} still contains this id as text: check it yourself" for name in self.named)
+        return (*((noted,) if self.noted else ()), *named)
+
+
+def check_side(side: str | None) -> None:
+    """Refuse a side that there is not."""
+    if side not in (None, *_SIDES):
+        raise KedgeError(f"no side {side!r}", remedy="choose left or right")
+
 
 @dataclass(frozen=True)
 class _Target:

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -21,15 +22,18 @@ from scipy.sparse import csr_array
 
 from kedge import store
 from kedge.answers import Sample
-from kedge.config import Config, EngineConfig
-from kedge.context import Progress, RunContext, cpu_seconds, one_blas_thread
+from kedge.config import Config, DecideConfig, flatten
+from kedge.context import Progress, RunContext, Within, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
 from kedge.pipeline.start import Started, start
-from kedge.probability import AnyCalibrator, Fold, calibrate_on, find_suspects, run_folds
+from kedge.probability import AnyCalibrator, Fold, calibrate_on, count_folds, find_suspects, run_folds
 from kedge.profiles import FittedFields, compared_columns, fit_fields
 from kedge.types import Alignment, BoolArray, IntArray, Matches, Problem, Support, Suspects, pair_keys
+
+_OF_METHODS: Final = ("engine", "evidence", "hypergraph", "mgcn", "pairing", "partition", "shared")
+_SHOWN: Final = 6  # settings in a note
 
 
 class Run(Protocol):
@@ -99,6 +103,13 @@ class Outcome:
                 return np.asarray(odds > 0)
         return self.calibrator.predicts_link(self.problem, self.alignment, pairs)
 
+    def decided(self, change: Mapping[str, Any]) -> Outcome:
+        """The same, decided with other values of these settings of `decide`."""
+        chosen = DecideConfig.model_validate({**self.config.decide.model_dump(), **change})
+        config = self.config.model_copy(update={"decide": chosen})
+        matches = decide(self.problem, self.alignment, self.calibrator, config)
+        return replace(self, config=config, matches=replace(matches, notes=self.matches.notes))
+
     def audited(self, sample: Sample | None) -> Outcome:
         """The same, decided with the answers of an audit."""
         if sample is None:
@@ -161,13 +172,30 @@ def hold_out(
 ) -> list[Fold]:
     """The runs without some anchors, by resolved settings; `given` as in `solve`."""
     removes = not (method.embeds or method.trains_vectors(config))
-    scratch = RunContext(progress=context.progress, scratch=context.cache)
+    runs = count_folds(len(problem.anchors[:given]), config.decide.holdout, config.decide.folds)
+    number, progress = count(), context.progress
+
+    def report() -> Progress:
+        place = next(number)
+        progress.advance(place, runs, "folds")
+        return Within(progress, place, runs, "fold")
 
     def align(fewer: Problem) -> Alignment:
+        mine = report()
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
-        return method.align(fewer, config, scratch if removes else context)
+        whole = fewer.left is problem.left and fewer.right is problem.right
+        return method.align(
+            fewer,
+            config,
+            replace(context, progress=mine) if whole else RunContext(progress=mine, scratch=context.cache),
+        )
 
-    return run_folds(problem, align, config.decide, given, removes)
+    def realign(fewer: Problem, before: Alignment) -> Alignment:
+        return method.realign(fewer, before, config, RunContext(progress=report()))
+
+    folds = run_folds(problem, align, config.decide, given, removes, realign)
+    progress.advance(runs, runs, "folds")
+    return folds
 
 
 def _save_problem(problem: Problem, run: Run, given: int | None) -> None:
@@ -188,18 +216,23 @@ def _same(value: Any) -> Any:
 
 
 def _note_unused(problem: Problem, config: Config, method: Method, progress: Progress) -> None:
-    """Notes where the chosen settings train no vectors, and so make no use of the user's hyperedges or engine."""
-    if method.trains_vectors(config):
-        return
-    if method.refines and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values)):
+    """Notes where the method makes no use of the user's hyperedges, or of settings that are not the usual ones."""
+    if (
+        not method.trains_vectors(config)
+        and method.refines
+        and any(own is not None for own in (*problem.hypergraphs, *problem.shared_values))
+    ):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
-    if method.uses_engine(problem, config):
-        return
-    usual = EngineConfig()
-    given = [name for name in EngineConfig.model_fields if getattr(config.engine, name) != getattr(usual, name)]
+    # Compared with the defaults: where a value came from is not known here.
+    usual, read = flatten(Config().model_dump()), method.groups(problem, config)
+    given = [
+        name
+        for name, value in flatten(config.model_dump()).items()
+        if value != usual[name] and name.partition(".")[0] in _OF_METHODS and name.partition(".")[0] not in read
+    ]
     if given:
-        names = ", ".join(f"engine.{name}" for name in given)
-        progress.note(f"no effect: {names}; the method {method.name} trains no vectors here")
+        more = f" and {len(given) - _SHOWN} more" if len(given) > _SHOWN else ""
+        progress.note(f"no effect on the method {method.name} here: {', '.join(given[:_SHOWN])}{more}")
 
 
 def _score(problem: Problem, config: Config, method: Method, run: Run, started: Started | None) -> Alignment:
@@ -312,11 +345,23 @@ def load_table(directory: Path, candidates: int) -> pa.Table:
     if candidates <= store.run_config(run.manifest).candidates:
         table: pa.Table = run.load(store.MATCHES)
         return table
-    more = load_outcome(directory, candidates).matches
     problem, saved, _ = store.load_decided(run)
-    width = problem.right.n
+    return _with_decisions(load_outcome(directory, candidates).matches, saved, problem.right.n).table()
+
+
+def table_of(outcome: Outcome, candidates: int) -> pa.Table:
+    """The same of a match in memory."""
+    if candidates <= outcome.config.candidates:
+        return outcome.matches.table()
+    config = outcome.config.model_copy(update={"candidates": candidates})
+    more = decide(outcome.problem, outcome.alignment, outcome.calibrator, config)
+    return _with_decisions(more, outcome.matches, outcome.problem.right.n).table()
+
+
+def _with_decisions(more: Matches, saved: Matches, width: int) -> Matches:
+    """Matches with further candidates, decided as those without; `width` is the number of right accounts."""
     keys, known = pair_keys(more.left, more.right, width), pair_keys(saved.left, saved.right, width)
     rows, saved_rows = np.intersect1d(keys, known, return_indices=True)[1:]
     decision, assigned = np.zeros(len(more), np.int8), np.zeros(len(more), bool)
     decision[rows], assigned[rows] = saved.decision[saved_rows], saved.assigned[saved_rows]
-    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold).table()
+    return replace(more, decision=decision, assigned=assigned, threshold=saved.threshold)

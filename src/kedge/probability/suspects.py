@@ -142,6 +142,8 @@ def _gather(problem: Problem, folds: Sequence[HeldOut]) -> _Facts:
         networks = (fold.problem.left, fold.problem.right)
         anchors, held = fold.problem.anchors, fold.validation
         held = held[~examined[number(held)]]  # the same edges twice are no further evidence
+        if len(held) == 0:
+            continue
         of, sender = number(held), number(anchors)
         best = [_best(fold.alignment, networks[side].n, _SIDES[side]) for side in (0, 1)]
         examined[of] = True

@@ -156,9 +156,9 @@ def _hits(metrics: Mapping[str, Any]) -> Figure:
         f"Mean reciprocal rank {mean}."
     )
     labels = Labels(
-        "Is the true partner among the first k?", words, "first k candidates (hits@k)", "share of test pairs"
+        "Is the true partner among the first k?", words, "first k candidates (Hits@k)", "share of test pairs"
     )
-    rows = [(f"hits@{k}", *(percent(shares[f"hits{k}"]) for shares in ways.values())) for k in ranks]
+    rows = [(f"Hits@{k}", *(percent(shares[f"hits{k}"]) for shares in ways.values())) for k in ranks]
     rows.append(("MRR", *(f"{shares['mrr']:.3f}" for shares in ways.values())))
     chart = charts.grouped_bars(labels, [str(k) for k in ranks], series)
     legend = tuple(Key(one.name, one.colour) for one in series)

@@ -60,10 +60,12 @@ def serve(
     ready: Callable[[str], None],
     reviewer: str | None = None,
     browse: Callable[[Path], object] | None = None,
+    started: Callable[[Callable[[], None]], None] | None = None,
 ) -> Head:
     """Serve at a host and port until interrupted; the head of the log then.
 
-    `ready` gets the link; `browse` a page that opens the review, once, without naming the link.
+    `ready` gets the link; `browse` a page that opens the review, once, without naming the link; `started` a function
+    that ends the service from another thread.
     """
     import uvicorn
 
@@ -92,10 +94,13 @@ def serve(
             timeout_graceful_shutdown=1,
         )
         base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        server = uvicorn.Server(config)
+        if started is not None:
+            started(lambda: setattr(server, "should_exit", True))
         ready(f"{base}/?token={access.token}")
         with contextlib.ExitStack() as pages, contextlib.suppress(KeyboardInterrupt):  # ^C is how a review ends
             if browse is not None:
                 browse(pages.enter_context(handover.page(base + HANDOVER, directory)))
-            uvicorn.Server(config).run(sockets=[listener])
+            server.run(sockets=[listener])
         log.refresh()
         return log.newest

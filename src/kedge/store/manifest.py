@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from kedge.config import differences, stored_config
+from kedge.context import UserFile
 from kedge.errors import KedgeError
+from kedge.ingest import split_table
 from kedge.store.atomic import open_regular, write_atomically
 from kedge.store.formats import JSON
 from kedge.store.journal import finish_purge
@@ -40,10 +42,19 @@ def fingerprint(file: BinaryIO) -> dict[str, Any]:
     return {"bytes": size, "sha256": digest.hexdigest()}
 
 
-def hash_file(path: Path) -> dict[str, Any]:
-    """Name, size and SHA-256 of an input."""
+def hash_file(source: str | Path | UserFile) -> dict[str, Any]:
+    """Name, size and SHA-256 of an input; of one table of a database, its name counts too."""
+    if isinstance(source, UserFile):
+        with source.open() as opened:
+            return {"name": source.path.name, **fingerprint(opened)}
+    name, table = split_table(source)
+    path = Path(name)
     with path.open("rb") as file:
-        return {"name": path.name, **fingerprint(file)}
+        found = {"name": path.name, **fingerprint(file)}
+    if table:
+        found["name"] = f"{path.name}::{table}"
+        found["sha256"] = hashlib.sha256(f"{found['sha256']}::{table}".encode()).hexdigest()
+    return found
 
 
 @dataclass(frozen=True)
@@ -98,7 +109,7 @@ def read_manifest(directory: Path) -> dict[str, Any]:
         damaged = not isinstance(manifest, dict) or ("checksum" in manifest and not is_sealed(manifest))
     except FileNotFoundError:
         raise KedgeError(
-            "is not a kedge run: it has no manifest.json", file=directory, remedy="check the path"
+            "is no run: it has no manifest.json", file=directory, remedy="give a directory that `kedge match -o` made"
         ) from None
     except (OSError, ValueError, RecursionError):
         damaged = True

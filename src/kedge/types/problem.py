@@ -140,6 +140,18 @@ class Network:
         """The id of one account."""
         return str(self.ids[int(account)])
 
+    def is_same_as(self, other: Network) -> bool:
+        """Whether both have the same ids and the same edges between them, in whatever order."""
+        if self.n != other.n or self.edges != other.edges or not self.n:
+            return False
+        place = other.find(self.ids)
+        if (place < 0).any():
+            return False
+        rows, columns = self.adjacency.nonzero()
+        mine = np.sort(place[rows] * self.n + place[columns])
+        rows, columns = other.adjacency.nonzero()
+        return bool((mine == np.sort(rows.astype(np.int64) * self.n + columns)).all())
+
     def with_isolated(self, ids: pa.Array) -> Network:
         """The same network with further accounts that have no edges; ids already there are ignored."""
         new = pc.unique(ids.cast(pa.large_string()))
