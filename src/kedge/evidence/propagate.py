@@ -60,7 +60,7 @@ _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/
 # seven (integers, where most gains tie); its cost grows faster than linearly.
 _OPTIMAL = 1_000_000
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
-_NOBODY = np.zeros(0, np.int64)
+_NONE = np.zeros(0, np.int64)
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 
 
@@ -236,7 +236,7 @@ def _propagate(
     own = degree_prior if profiles is None else profiles.joined(degree_prior)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
-    P = _with_anchors(problem, _NOBODY, _NOBODY, np.zeros(0))
+    P = _with_anchors(problem, _NONE, _NONE, np.zeros(0))
     if start is not None:
         P = csr_array(P.maximum(start))
         rounds = tuple(one for one in rounds if one.kept) or rounds
