@@ -162,8 +162,8 @@ def main() -> None:
             words = ("--max-memory", str(asked.max_memory), "--cache", str(place / "limit"))
             show(f"within {asked.max_memory:,.0f} MB", run(asked.nodes, *words))
         if asked.kill:
-            blocks = ("--blocks", str(asked.blocks or 3))
-            show("killed after rounds 2, 3 and 9", killed(asked.nodes, place / "kill", (2, 3, 9), blocks))
+            few = ("--blocks", str(asked.blocks or 3))
+            show("killed after rounds 2, 3 and 9", killed(asked.nodes, place / "kill", (2, 3, 9), few))
         if asked.dask:
             show("two Dask workers", on_cluster(asked.nodes, place, 2))
     assert len({found["sha256"] for found in rows.values()}) == 1, "the results differ"

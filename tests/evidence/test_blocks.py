@@ -16,7 +16,7 @@ from kedge.config import EngineConfig, EvidenceConfig
 from kedge.context import CacheEntry, Noting, Silent
 from kedge.evidence import Where
 from kedge.evidence.beliefs import believed, two_sided
-from kedge.evidence.blocks import Block, lists_of, score_block
+from kedge.evidence.blocks import Block, Sizes, lists_of, needed_mb, score_block, worker_mb
 from kedge.evidence.propagate import kept_of, propagate
 from kedge.linalg import row_index
 from kedge.store.cache import DiskCache
@@ -110,7 +110,7 @@ def test_a_limit_divides_the_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(
         "kedge.evidence.blocks.score_block", lambda block, *more: seen.append(block) or score(block, *more)
     )
-    monkeypatch.setattr("kedge.evidence.blocks.needed_mb", lambda _fixed, _keep, _result, count, _band: 10 / count)
+    monkeypatch.setattr("kedge.evidence.blocks.needed_mb", lambda _sizes, count, _band: 10 / count)
     where = Where(engine=EngineConfig(max_memory_mb=3), cache=DiskCache(tmp_path / "cache", len))
     assert_same(propagate(problem(), FEW, where=where), propagate(problem(), FEW))
     assert len({(block.first, block.last) for block in seen}) >= 4
@@ -152,8 +152,15 @@ def test_lists_are_read_back_as_they_were() -> None:
 
 
 def test_results_of_large_networks_have_fewer_candidates() -> None:
-    some = problem()
-    assert kept_of(some, EvidenceConfig(entries=10**9)) == 50
-    assert kept_of(some, EvidenceConfig(entries=20 * (some.left.n + some.right.n))) == 20
-    assert kept_of(some, EvidenceConfig(entries=1)) == 10
-    assert kept_of(some, EvidenceConfig(entries=1, keep=3)) == 3
+    assert kept_of(2_000_000, EvidenceConfig(entries=10**9)) == 50
+    assert kept_of(2_000_000, EvidenceConfig()) == 20
+    assert kept_of(2_000_000, EvidenceConfig(entries=1)) == 10
+    assert kept_of(2_000_000, EvidenceConfig(entries=1, keep=3)) == 3
+
+
+def test_more_blocks_and_smaller_bands_need_less_memory_down_to_what_stays() -> None:
+    sizes = Sizes(10**6, 10**6, 10**7, 10, 20)
+    needed = [needed_mb(sizes, count, band) for count, band in ((2, 0.0), (2, 1e6), (64, 1e6))]
+    assert needed == sorted(needed, reverse=True)
+    assert needed[-1] >= 10**6 * 20 * 12 * 3 / 1e6, "the lists of the right accounts stay"
+    assert worker_mb(sizes, 10**7, 1) > worker_mb(sizes, 10**7, 8)

@@ -13,6 +13,7 @@ from kedge.cli.show import note_guarded, print_json, print_table
 from kedge.errors import KedgeError
 
 _SHOWN = 20  # suspects on the terminal
+_LARGE_MB = 1_000  # below this everything fits in memory
 
 
 @options.guarded
@@ -111,5 +112,26 @@ def _print_check(facts: dict[str, Any]) -> None:
     for table in check_tables(facts):
         print_table(*table)
     print(cost_sentence(facts))
+    _print_places(facts["places"])
     for warning in (*facts["warnings"], *facts.get("profile_notes", ())):
         print(f"Note: {warning}.")
+
+
+def _print_places(places: dict[str, int]) -> None:
+    """Where the rounds of evidence fit, once a match takes more than a few hundred MB."""
+    if places["in_memory_mb"] < _LARGE_MB:
+        return
+    free = places["available_mb"]
+    rows = [
+        ("all in memory", places["in_memory_mb"]),
+        ("rounds of evidence in memory", places["rounds_in_memory_mb"]),
+        ("the same out of core, with --max-memory", places["rounds_out_of_core_mb"]),
+    ]
+    print_table(
+        f"What fits where ({free:,} MB are free here)",
+        ("", "MB", "fits here"),
+        [
+            *((name, f"{size:,}", "yes" if size <= free else "no") for name, size in rows),
+            ("one of eight Dask worker threads", f"{places['worker_mb']:,}", ""),
+        ],
+    )

@@ -36,6 +36,9 @@ _LIST: Final = 12  # of one candidate in a list: its number and its score
 _PAIR: Final = 60  # of one candidate while it becomes a belief
 _RESULT: Final = 100  # of one candidate of the result while it is assigned and put back into order
 _MESSAGE: Final = 8
+_FACTS: Final = 48  # of a right account: what a pair reads of it
+IDLE_MB: Final = 250.0  # a process with the libraries loaded
+_COUNTS: Final = (2, 4, 8, 16, 32, 64)  # blocks that are tried
 _BANDS: Final = (0.0, 4e6, 1e6)  # messages at a time that are tried; 0: as many as are usual
 _PER_THREAD: Final = 2  # blocks for each thread of a cluster: few enough to move little, enough to even out
 
@@ -106,29 +109,45 @@ def divide(fixed: Fixed, now: Turn, keep: int, count: int, band: float = 0.0, th
     return [Block(low, high, keep, band, threads) for low, high in pairwise(bounds)]
 
 
-def needed_mb(fixed: Fixed, keep: int, result: int, blocks: int = 1, band: float = 0.0) -> float:
+class Sizes(NamedTuple):
+    """What the memory of rounds depends on: accounts, ends of edges of the right network, candidates of an account
+    between rounds (`keep`) and at the end (`result`)."""
+
+    left: int
+    right: int
+    ends: int
+    keep: int
+    result: int
+
+
+def needed_mb(sizes: Sizes, blocks: int = 1, band: float = 0.0) -> float:
     """The memory of rounds in so many blocks, in MB, besides what this process holds already.
 
-    `keep` candidates of an account between rounds, `result` of them at the end. What stays in memory, however many
-    blocks there are: the lists of the right accounts, and the pairs of the result.
+    What stays in memory, however many blocks there are: the lists of the right accounts, and the pairs of the result.
     """
-    n_left, n_right = len(fixed.left.indptr) - 1, len(fixed.indptr) - 1
-    facts = n_right * 8 * (4 + fixed.right_features.shape[1])
-    lists = (2 if blocks == 1 else 3) * n_right * result * _LIST  # one's own, all blocks', and those dealt out
-    block = n_left / blocks * (result * _LIST + keep * _PAIR)
-    messages = _MESSAGE * min(band or MOST_MESSAGES, float(len(fixed.neighbours)))
-    return float(facts + max(lists + block + messages, n_left * result * _RESULT)) / 1e6
+    lists = (2 if blocks == 1 else 3) * sizes.right * sizes.result * _LIST  # one's own, all blocks', those dealt out
+    block = sizes.left / blocks * (sizes.result * _LIST + sizes.keep * _PAIR)
+    messages = _MESSAGE * min(band or MOST_MESSAGES, float(sizes.ends))
+    return float(sizes.right * _FACTS + max(lists + block + messages, sizes.left * sizes.result * _RESULT)) / 1e6
 
 
-def settle(where: Where, fixed: Fixed, keep: int, result: int) -> Where:
+def worker_mb(sizes: Sizes, edges: int, workers: int) -> float:
+    """The memory of one thread of a cluster, in MB: both networks, the lists of its block and of all right accounts."""
+    networks = 8.0 * edges + 60.0 * (sizes.left + sizes.right)
+    lists = (sizes.right + sizes.left / (_PER_THREAD * workers)) * sizes.result * _LIST
+    messages = _MESSAGE * min(MOST_MESSAGES, float(sizes.ends))
+    return IDLE_MB + (networks + 2 * lists + messages + sizes.right * _FACTS) / 1e6
+
+
+def settle(where: Where, sizes: Sizes) -> Where:
     """With as many blocks as keep the rounds within the memory limit; one line where none do."""
     limit = where.engine.max_memory_mb
     if where.blocks or limit == 0 or where.engine.name == "dask":
         return replace(where, blocks=where.blocks or 1)
     held = resident_mb()
-    tried = [(1, 0.0), *((count, band) for count in (2, 4, 8, 16, 32, 64) for band in _BANDS)]
+    tried = [(1, 0.0), *((count, band) for count in _COUNTS for band in _BANDS)]
     for count, band in tried:
-        needed = held + needed_mb(fixed, keep, result, count, band)
+        needed = held + needed_mb(sizes, count, band)
         if needed <= limit:
             return replace(where, blocks=count, band=band)
     raise KedgeError(
@@ -154,6 +173,11 @@ class Round(NamedTuple):
             indptr, indices, data = unite(lists, self.dealt, block.first)
             shape = (block.last - block.first, self.problem.right.n)
             yield block.first, without_rejected(csr_array((data, indices, indptr), shape), self.problem, block.first)
+
+    def without_lists(self) -> Round:
+        """The blocks alone."""
+        nothing = Entries(*(np.zeros(0) for _ in range(3)))
+        return self._replace(dealt=nothing, left=[])
 
     def whole(self) -> csr_array:
         """L of all left accounts."""
@@ -215,7 +239,7 @@ def block_key(key: str, block: Block) -> str:
     return f"{key}-{block.first}-{block.last}"
 
 
-def drop_blocks(done: Round, where: Where, key: str) -> None:
+def drop_blocks(blocks: list[Block], where: Where, key: str) -> None:
     """Remove what a finished round left in the cache."""
-    if len(done.blocks) > 1:
-        where.cache.drop([block_key(key, block) for block in done.blocks])
+    if len(blocks) > 1:
+        where.cache.drop([block_key(key, block) for block in blocks])

@@ -164,7 +164,7 @@ def send_messages(rows: tuple[int, int], inputs: Inputs, band: Band, messages: M
     seen = np.zeros(width, np.bool_)
     for a in range(rows[0], rows[1]):
         base, count, rho = start[a], 0, 0.0
-        if start[a + 1] == base:  # no room: nobody asks for them
+        if start[a + 1] == base:  # no room: they are not asked for
             continue
         for i in range(indptr[a], indptr[a + 1]):
             b = indices[i]

@@ -39,7 +39,7 @@ from kedge.config import EvidenceConfig
 from kedge.context import CacheEntry, digest
 from kedge.engine import open_session
 from kedge.evidence.beliefs import at_least, believed, two_sided
-from kedge.evidence.blocks import Where, drop_blocks, run_round, settle
+from kedge.evidence.blocks import Sizes, Where, drop_blocks, run_round, settle
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.round import Model, entries, fix, turn
@@ -51,16 +51,16 @@ from kedge.linalg import (
     row_index,
     split_csr,
     with_data,
-    without_entries,
 )
 from kedge.linalg.assign import How, assign
-from kedge.types import BoolArray, FloatArray, IntArray, Problem
+from kedge.types import BoolArray, FloatArray, IntArray, Network, Problem
 
 _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)
 # Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
 # seven (integers, where most gains tie); its cost grows faster than linearly.
 _OPTIMAL = 1_000_000
 _CACHED = 50_000  # accounts of both networks up to which their order does not matter
+_NONE = np.zeros(0, np.int64)
 _FREE_WORK = 2e8  # below this a round takes a second or two, and nothing is left out
 
 
@@ -101,8 +101,11 @@ def matched(L: csr_array) -> BoolArray:
     """
     how: How = "optimal" if L.nnz <= _OPTIMAL else "greedy"
     strong = assign(L, how)
-    rest = without_entries(L, strong[:, 0], strong[:, 1])
-    weak = assign(with_data(rest, rest.data - rest.data.min(initial=0.0) + 1.0), how)
+    taken = np.zeros(L.shape[0], bool), np.zeros(L.shape[1], bool)
+    taken[0][strong[:, 0]] = taken[1][strong[:, 1]] = True
+    rest = ~(np.repeat(taken[0], np.diff(L.indptr)) | taken[1][L.indices])
+    lowest = float(L.data.min(initial=0.0, where=rest))
+    weak = assign(with_data(L, np.where(rest, L.data - lowest + 1.0, 0.0)), how)
     partner = np.full(L.shape[0], -1, np.int64)
     for pairs in (strong, weak):
         partner[pairs[:, 0]] = pairs[:, 1]
@@ -154,8 +157,8 @@ def propagate(
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence, and so
     are those that `profiles` have looked at. `start` holds beliefs of nearly the same problem: from them on, only the
     rounds are run in which beliefs are mixed. Networks that the cache does not hold are worked on in an order that
-    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything. `where` rounds
-    are computed changes nothing.
+    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything. `where`
+    rounds are computed changes nothing.
     """
     where = where or Where()
     if problem.left.n + problem.right.n <= _CACHED:
@@ -183,10 +186,15 @@ def may_divide(problem: Problem, config: EvidenceConfig, profiles: bool) -> bool
     return config.form != "dense" and not profiles and problem.left.n + problem.right.n > _CACHED
 
 
-def kept_of(problem: Problem, config: EvidenceConfig) -> int:
+def kept_of(accounts: int, config: EvidenceConfig) -> int:
     """How many candidates of each account the result has: `keep`, fewer where all accounts together have too many."""
-    accounts = max(problem.left.n + problem.right.n, 1)
-    return max(min(config.keep, config.candidates), min(config.keep, config.entries // accounts))
+    return max(min(config.keep, config.candidates), min(config.keep, config.entries // max(accounts, 1)))
+
+
+def sizes_of(left: Network, right: Network, config: EvidenceConfig) -> Sizes:
+    """What the memory of the rounds depends on."""
+    kept = kept_of(left.n + right.n, config)
+    return Sizes(left.n, right.n, right.adjacency.nnz, config.candidates, kept)
 
 
 @dataclass(frozen=True)
@@ -228,33 +236,35 @@ def _propagate(
     own = degree_prior if profiles is None else profiles.joined(degree_prior)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
+    P = _with_anchors(problem, _NONE, _NONE, np.zeros(0))
     if start is not None:
+        P = csr_array(P.maximum(start))
         rounds = tuple(one for one in rounds if one.kept) or rounds
     model = Model((s, t), own, prior)
     fixed = fix(problem, model)
     if not may_divide(problem, config, profiles is not None):
         where = Where()
-    where = settle(where, fixed, config.candidates, kept_of(problem, config))
-    keys = _keys(problem, config, prior, start, len(rounds)) if where.cache.lasts else None
-    state, done, where = _resume(problem, start, keys, where)
+    where = settle(where, sizes_of(problem.left, problem.right, config))
+    keys = _keys(problem, config, prior, P, len(rounds)) if where.cache.lasts else None
+    state, done, where = _resume(P, keys, where)
     with open_session(where.engine, where.progress.note) as session:
         for place, this in enumerate(rounds[done:], done + 1):
             before, last = state.P, place == len(rounds)
             support = _affordable(problem, before, work)
             if profiles is not None:
                 fixed = fixed._replace(prior=entries(csr_array(prior + profiles.beyond)))
-            keep = kept_of(problem, config) if last else config.candidates
+            keep = kept_of(sum(shape), config) if last else config.candidates
             key = "" if keys is None else keys[place - 1]
             found = run_round(problem, fixed, turn(problem, support, model), keep, where, key, session)
             if last or profiles is not None or session is not None or where.blocks == 1:
-                L = found.whole()
+                L, found = found.whole(), found.without_lists()  # or both would take memory until the next round
                 if profiles is not None:
                     L, profiles = profiles.look_at(L)
                 belief = two_sided(L, this.temperature)
                 left, right, values = at_least(L, belief, config.least_belief)
             else:
                 left, right, values = believed(found.parts, shape, this.temperature, config.least_belief)
-            drop_blocks(found, where, key)
+            drop_blocks(found.blocks, where, key)
             P = _damped(_with_anchors(problem, left, right, values), before, this.kept, config.least_belief)
             change = float(abs(P - before).sum() / max(sum(shape) / 2, 1))
             state = _State(P, support, (*state.trace, change))
@@ -269,9 +279,7 @@ def _propagate(
     return Evidence(L, state.support, beliefs, matched(L), degree_prior, s, t, len(rounds), state.trace, given)
 
 
-def _keys(
-    problem: Problem, config: EvidenceConfig, prior: csr_array, start: csr_array | None, rounds: int
-) -> list[str]:
+def _keys(problem: Problem, config: EvidenceConfig, prior: csr_array, P: csr_array, rounds: int) -> list[str]:
     """The name of the state before each round in the cache: all that it depends on."""
     parts = [array for network in (problem.left, problem.right) for array in _arrays(network.adjacency)]
     known = digest(
@@ -280,7 +288,7 @@ def _keys(
         np.asarray(problem.anchors),
         np.asarray(problem.rejected),
         *_arrays(prior),
-        *(() if start is None else _arrays(start)),
+        *_arrays(P),
     )
     return [f"{known}-{place}" for place in range(rounds)]
 
@@ -289,11 +297,8 @@ def _arrays(matrix: csr_array) -> tuple[NDArray[Any], ...]:
     return matrix.indptr, matrix.indices, matrix.data
 
 
-def _resume(
-    problem: Problem, start: csr_array | None, keys: list[str] | None, where: Where
-) -> tuple[_State, int, Where]:
-    """The state of an interrupted command, how many rounds it had done, and its blocks; else the anchors, and what
-    beliefs start from."""
+def _resume(P: csr_array, keys: list[str] | None, where: Where) -> tuple[_State, int, Where]:
+    """The state of an interrupted command, how many rounds it had done, and its blocks; else the beliefs P."""
     for done in range(len(keys or ()) - 1, -1, -1):
         held = where.cache.get((keys or [])[done])
         if held is not None:
@@ -301,10 +306,6 @@ def _resume(
             # Its blocks again, whatever the limit is now: some of this round's may lie there.
             where = replace(where, blocks=int(held.facts["blocks"]), band=float(held.facts["band"]))
             return _State.of(held), done, where
-    nothing = np.zeros(0, np.int64)
-    P = _with_anchors(problem, nothing, nothing, np.zeros(0))
-    if start is not None:
-        P = csr_array(P.maximum(start))
     state = _State(P, P)
     if keys is not None and where.blocks > 1:
         where.cache.put(keys[0], state.entry(where))

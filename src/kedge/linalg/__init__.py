@@ -1,6 +1,6 @@
 """Arrays and sparse matrices: the kernels that several rooms share, and the scores of pairs (`Alignment`).
 
-`assign`, `best` and `spmm` load numba or torch and are reached directly.
+`assign` and `spmm` load numba or torch and are reached directly.
 """
 
 from kedge.linalg.alignment import PairModel, SparseAlignment, VectorAlignment, join_csr, split_csr
@@ -18,6 +18,7 @@ from kedge.linalg.search import EXACT_UP_TO, nearest
 from kedge.linalg.sketch import sketch_network, unit_mean_square
 from kedge.linalg.sparse import (
     average_rank,
+    best_other,
     count_above,
     entries_at,
     gains,

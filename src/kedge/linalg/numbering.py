@@ -233,7 +233,10 @@ def renumber_hypergraph(hypergraph: Hypergraph, order: IntArray) -> Hypergraph:
 def reorder(matrix: csr_array, rows: IntArray, columns: IntArray) -> tuple[csr_array, IntArray]:
     """matrix[rows][:, columns] with sorted rows, and the stored entry of `matrix` that each of its entries was."""
     place = np.argsort(columns)
-    taken = with_data(matrix, np.arange(matrix.nnz))[rows]
-    entries = csr_array((taken.data, place[taken.indices], taken.indptr), matrix.shape)
+    kind = np.int32 if matrix.nnz <= np.iinfo(np.int32).max else np.int64  # half the memory, where it is enough
+    taken = with_data(matrix, np.arange(matrix.nnz, dtype=kind))[rows]
+    moved = place.astype(taken.indices.dtype)[taken.indices]
+    entries = csr_array((taken.data, moved, taken.indptr), matrix.shape)
+    del taken, moved
     entries.sort_indices()
     return with_data(entries, matrix.data[entries.data]), entries.data

@@ -91,6 +91,13 @@ def top_of_rows(matrix: csr_array, k: int) -> tuple[IntArray, FloatArray]:
     return columns, values.astype(np.float32, copy=False)
 
 
+def best_other(group: IntArray, groups: int, score: FloatArray, floor: float) -> FloatArray:
+    """The largest of the other scores in the same group, at least the floor, [m]; `group` [m] and `score` [m]."""
+    from kedge.linalg.best import best_other as kernel
+
+    return np.asarray(kernel(group, groups, score, floor))
+
+
 def average_rank(above: IntArray, equal: IntArray) -> FloatArray:
     """The rank from 1 below `above` others, ties with `equal` others averaged."""
     return np.asarray(1 + above + equal / 2)

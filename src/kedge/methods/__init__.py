@@ -42,8 +42,8 @@ class Method:
     embeds: bool = False  # vectors of the networks alone, from the cache where only anchors differ
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
-    realigns: bool = False  # module.realign: where accounts have lost edges, at less CPU than `align`
     divides: bool = False  # module.divides: rounds in blocks, on the engine and within the memory limit of the settings
+    realigns: bool = False  # module.realign: where accounts have lost edges, at less CPU than `align`
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
     extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
@@ -104,15 +104,17 @@ class Method:
         """Whether vectors are trained under these resolved settings."""
         return self.trains and bool(self._module().trains(config))
 
-    def groups(self, config: Config) -> frozenset[str]:
-        """The groups of settings that have an effect on the method; more of them where vectors are trained."""
-        more = ("engine", "hypergraph", "mgcn", "partition") if self.trains_vectors(config) else ()
-        fewer = {"shared"} if self.trains_vectors(config) else set()
-        return frozenset({*self.settings, *more} - fewer)
-
     def uses_engine(self, problem: Problem, config: Config) -> bool:
         """Whether the engine and its memory limit have an effect under these resolved settings."""
         return self.trains_vectors(config) or (self.divides and bool(self._module().divides(problem, config)))
+
+    def groups(self, problem: Problem, config: Config) -> frozenset[str]:
+        """The groups of settings that have an effect on the method; more of them where vectors are trained."""
+        more = ("hypergraph", "mgcn", "partition") if self.trains_vectors(config) else ()
+        if self.uses_engine(problem, config):
+            more = (*more, "engine")
+        fewer = {"shared"} if self.trains_vectors(config) else set()
+        return frozenset({*self.settings, *more} - fewer)
 
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from kedge import ingest
 from kedge.config import Config
 from kedge.context import Progress
-from kedge.pipeline.inputs import Inputs, estimate_cost, hold_pipes
+from kedge.pipeline.inputs import Inputs, estimate_cost, fitting_places, hold_pipes
 from kedge.pipeline.profiles import check_profiles
 from kedge.pipeline.suspects import examine_anchors, suspect_table
 from kedge.types import KedgeError
@@ -39,6 +39,7 @@ def check_inputs(
     found = 0 if known is None else known[1].found
     cost = estimate_cost(*networks, found, config, len(fields.get("fields", ())))
     facts = ingest.check(left, right, known, cost).as_dict() | fields
+    facts["places"] = fitting_places(*networks, config, facts["peak_mb"])
     if not suspects:
         return facts, None
     problem, wrong = examine_anchors(Inputs(inputs.left, inputs.right, inputs.anchors), config, progress)

@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import connected_components
 
 from kedge import ingest
 from kedge.config import Config
-from kedge.context import Progress
+from kedge.context import Progress, memory
 from kedge.engine import check_engine
-from kedge.evidence import with_vectors
+from kedge.evidence import IDLE_MB, needed_mb, sizes_of, with_vectors, worker_mb
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
 from kedge.methods.costs import estimate_seconds
@@ -25,6 +25,7 @@ from kedge.profiles import choose_fields, shared_values
 from kedge.types import BoolArray, Hypergraph, IntArray, KedgeError, Network, Problem, Profiles
 
 _USUAL: Final = 3  # refinements after which few matches are new
+_WORKERS: Final = 8  # worker threads of a cluster that `kedge check` reckons with
 
 _FORGOTTEN: Final = "[forgotten {}]"  # the name of an account that was purged
 Forgotten = tuple[IntArray, IntArray]  # the accounts of the left and of the right network
@@ -266,6 +267,24 @@ def cost_note(problem: Problem, config: Config) -> str:
     sides = problem.left, problem.right
     seconds, megabytes = estimate_cost(*sides, len(problem.anchors), with_vectors(problem, config), fields)
     return f"this will take roughly {seconds:,.0f} CPU seconds and {megabytes:,.0f} MB"
+
+
+def fitting_places(left: Network, right: Network, config: Config, in_memory_mb: float) -> dict[str, int]:
+    """What fits where, in MB: a match in memory, its rounds of evidence alone in one block and in the most blocks that
+    `--max-memory` makes, and one of eight worker threads of a cluster.
+
+    From the constants of evidence/blocks.py, which benchmarks/evidence_blocks.py compares with measured peaks.
+    """
+    sizes, edges = sizes_of(left, right, config.evidence), left.edges + right.edges
+    # Both networks twice: as they are read, and in the order of neighbours.
+    held = IDLE_MB + 2 * (16 * edges + 50 * (left.n + right.n)) / 1e6
+    return {
+        "available_mb": round(memory().available),
+        "in_memory_mb": round(in_memory_mb),
+        "rounds_in_memory_mb": round(held + needed_mb(sizes)),
+        "rounds_out_of_core_mb": round(held + needed_mb(sizes, 64, 1e6)),
+        "worker_mb": round(worker_mb(sizes, edges, _WORKERS)),
+    }
 
 
 def reading_notes(name: str, report: ingest.EdgeReport) -> tuple[str, ...]:

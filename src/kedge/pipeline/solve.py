@@ -223,8 +223,7 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
     ):
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
     # Compared with the defaults: where a value came from is not known here.
-    usual, read = flatten(Config().model_dump()), method.groups(config)
-    read |= {"engine"} if method.uses_engine(problem, config) else set()
+    usual, read = flatten(Config().model_dump()), method.groups(problem, config)
     given = [
         name
         for name, value in flatten(config.model_dump()).items()

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
+from kedge.linalg import best_other
 from kedge.types import Alignment, BoolArray, FloatArray, IntArray, Problem, Side, pair_keys
 
 _BLOCK = 1 << 16  # accounts whose candidates are fetched at a time
@@ -171,7 +172,7 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
     shifted = np.exp((score - top[group]) / unit)
     total = np.bincount(group, shifted, minlength=n)[group]
     # The difference total - own loses its digits where one candidate dwarfs the rest: sum the rest about their own top.
-    second = _best_other(group, n, score, floor)
+    second = best_other(group, n, score, floor)
     dwarfs = shifted > 0.5 * total
     rest = np.where(dwarfs, 0.0, total - shifted)
     about = np.where(dwarfs, second, top[group])
@@ -182,19 +183,12 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
     return np.asarray(about / unit + np.log(rest + np.exp((floor - about) / unit)))
 
 
-def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> FloatArray:
-    """The best score among an account's other candidates; the floor where there is none."""
-    from kedge.linalg.best import best_other  # numba is loaded where it is needed
-
-    return np.asarray(best_other(group, n, score, floor))
-
-
 def margins(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:
     """The score minus the best other candidate's, seen from the left and from the right account."""
     score = score.astype(np.float64)
     return (
-        score - _best_other(pairs.left, pairs.n_left, score, floor),
-        score - _best_other(pairs.right, pairs.n_right, score, floor),
+        score - best_other(pairs.left, pairs.n_left, score, floor),
+        score - best_other(pairs.right, pairs.n_right, score, floor),
     )
 
 
