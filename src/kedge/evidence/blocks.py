@@ -45,12 +45,12 @@ _PER_THREAD: Final = 2  # blocks for each thread of a cluster: few enough to mov
 
 @dataclass(frozen=True)
 class Where:
-    """Where the blocks of a round are scored, where they lie meanwhile, and who is told."""
+    """Where the blocks of a round are scored, where they lie meanwhile, and where progress is reported."""
 
     engine: EngineConfig = field(default_factory=EngineConfig)
     cache: Cache = field(default_factory=MemoryCache)
     progress: Progress = field(default_factory=Silent)
-    blocks: int = 0  # 0: as many as memory asks for, see `settle`
+    blocks: int = 0  # 0: as many as memory asks for, see `with_blocks`
     band: float = 0.0  # messages at a time; 0: as many as are usual (round.py)
 
     @classmethod
@@ -139,7 +139,7 @@ def worker_mb(sizes: Sizes, edges: int, workers: int) -> float:
     return IDLE_MB + (networks + 2 * lists + messages + sizes.right * _FACTS) / 1e6
 
 
-def settle(where: Where, sizes: Sizes) -> Where:
+def with_blocks(where: Where, sizes: Sizes) -> Where:
     """With as many blocks as keep the rounds within the memory limit; one line where none do."""
     limit = where.engine.max_memory_mb
     if where.blocks or limit == 0 or where.engine.name == "dask":

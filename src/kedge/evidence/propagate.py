@@ -39,7 +39,7 @@ from kedge.config import EvidenceConfig
 from kedge.context import CacheEntry, digest
 from kedge.engine import open_session
 from kedge.evidence.beliefs import at_least, believed, two_sided
-from kedge.evidence.blocks import Sizes, Where, drop_blocks, run_round, settle
+from kedge.evidence.blocks import Sizes, Where, drop_blocks, run_round, with_blocks
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
 from kedge.evidence.round import Model, entries, fix, turn
@@ -244,7 +244,7 @@ def _propagate(
     fixed = fix(problem, model)
     if not may_divide(problem, config, profiles is not None):
         where = Where()
-    where = settle(where, sizes_of(problem.left, problem.right, config))
+    where = with_blocks(where, sizes_of(problem.left, problem.right, config))
     keys = _keys(problem, config, prior, P, len(rounds)) if where.cache.lasts else None
     state, done, where = _resume(P, keys, where)
     with open_session(where.engine, where.progress.note) as session:
