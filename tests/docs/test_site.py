@@ -79,7 +79,10 @@ def test_search_works_without_a_server(chromium: Browser, site: Path) -> None:
     page = chromium.new_page(viewport={"width": 1280, "height": 900})
     page.set_default_timeout(120_000)
     page.goto((site / "index.html").as_uri())
-    page.fill(".md-search__input", "counterpart")
+    page.click(".md-search__input")
+    # The index is read in the background; what is typed before that is not looked for.
+    page.wait_for_function("!/^Init/.test(document.querySelector('.md-search-result__meta').textContent.trim())")
+    page.keyboard.type("counterpart")
     page.wait_for_selector(".md-search-result__item", state="attached")
     assert page.locator(".md-search-result__item").count() > 3
     page.close()
