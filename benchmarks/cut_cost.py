@@ -19,7 +19,7 @@ CHILD = """
 import json, sys, time
 from pathlib import Path
 import networkit, numpy as np
-from kedge.embedding.sketch import sketch_network
+from kedge.linalg import sketch_network
 from kedge.config import PartitionConfig
 from kedge.partition import partition, part_adjacency
 from kedge.store import NETWORK

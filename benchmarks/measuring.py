@@ -68,6 +68,26 @@ def answer_within(limit: int, *command: str) -> dict[str, Any] | str:
     return answer
 
 
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The kept rows of a results file; none where there is no such file."""
+    return json.loads(path.read_text()) if path.exists() else []
+
+
+def keep_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """One row a line, so that a change shows as one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+def write_between(page: Path, maker: str, text: str) -> None:
+    """Replace what a page has between the marks of its maker."""
+    begin, end = f"<!-- begin: made by {maker} -->\n", "<!-- end -->\n"
+    before, found, rest = page.read_text().partition(begin)
+    if not found:
+        raise SystemExit(f"{page} has no {begin.strip()}")
+    page.write_text(before + begin + text + end + rest.partition(end)[2])
+
+
 def own_peak_mb() -> float:
     """The peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -10,6 +10,7 @@ AUC of x_i · x_j; for DeepWalk and PALE of the cosine too, the better of the tw
 "Few edges" is the AUC over those test pairs of which an end has at most 5 edges left, the others being as they are.
 The paper's preset has its own d and says its loss against the trivial one, the loss of vectors that say nothing.
 Each result is a line of a file under --out, so that a stopped run is taken up again and a finished one only printed.
+`--keep` adds those of MGCN and its levels to docs/results/mgcn_links.json, and `--page` writes docs/mgcn.md's table.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ import json
 import os
 import time
 import warnings
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measuring import keep_rows, read_rows, write_between
 
 from kedge.config import BaselineConfig, Config, resolve
 from kedge.ingest import read_network
@@ -45,6 +48,9 @@ METHODS = {
     "no level": ["mgcn.levels=none"],
     "paper preset": [],
 }
+LEVELS = ("MGCN", "simple level only", "hypergraph level only")
+KEPT = Path(__file__).parents[1] / "docs" / "results" / "mgcn_links.json"
+PAGE = Path(__file__).parents[1] / "docs" / "mgcn.md"
 DEFAULT_METHODS = [name for name in METHODS if name != "paper preset"]
 FEW = 5
 
@@ -103,6 +109,18 @@ def show(found: list[dict[str, Any]]) -> str:
     return said
 
 
+def page(rows: list[dict[str, Any]]) -> str:
+    """Both levels and each alone on every network: AUC, spread and number of seeds; CPU seconds of both levels."""
+    lines = ["| levels | " + " | ".join(NETWORKS) + " |", "|---|" + "---|" * len(NETWORKS)]
+    for method in LEVELS:
+        cells = []
+        for name in NETWORKS:
+            auc = [row["auc"] for row in rows if (row["network"], row["method"]) == (name, method)]
+            cells.append(f"{np.mean(auc):.4f} ± {np.std(auc):.4f} ({len(auc)})" if auc else "-")
+        lines.append(f"| {'both' if method == 'MGCN' else method} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--networks", default=",".join(NETWORKS))
@@ -112,7 +130,12 @@ def main() -> None:
     parser.add_argument("--left-out", type=float, default=0.1)
     parser.add_argument("--out", type=Path, default=Path("bench-out"))
     parser.add_argument("--set", action="append", default=[], help="name=value, for every method but DeepWalk")
+    parser.add_argument("--keep", action="store_true", help="add the figures of MGCN and its levels to the results")
+    parser.add_argument("--page", action="store_true", help="write the table of docs/mgcn.md from what is kept")
     asked = parser.parse_args()
+    if asked.page:
+        write_between(PAGE, "benchmarks/mgcn_links.py", page(read_rows(KEPT)))
+        return
     warnings.simplefilter("ignore")
     asked.out.mkdir(parents=True, exist_ok=True)
     notes = asked.out / "mgcn-links.jsonl"
@@ -137,6 +160,16 @@ def main() -> None:
                     with notes.open("a") as file:
                         file.write(json.dumps(known[key]) + "\n")
                 found.append(known[key])
+                cell = {"network": name, "method": method, "seed": seed}
+                kept = read_rows(KEPT)
+                if (
+                    asked.keep
+                    and not asked.set
+                    and method in LEVELS
+                    and not any(cell.items() <= row.items() for row in kept)
+                ):
+                    figures = {one: round(known[key][one], 4) for one in ("auc", "cpu")}
+                    keep_rows(KEPT, [*kept, {**cell, **figures, "date": f"{datetime.now(UTC):%Y-%m-%d}"}])
             d = settings.dimensions if isinstance(settings, BaselineConfig) else settings.mgcn.dimensions
             print(f"{name:22} {method:22} d = {d}: {show(found)}", flush=True)
 

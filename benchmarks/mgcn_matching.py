@@ -24,11 +24,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from measuring import answer_within
+from measuring import answer_within, keep_rows, read_rows, write_between
 
 KEPT = Path(__file__).parents[1] / "docs" / "results" / "mgcn_matching.json"
 PAGE = Path(__file__).parents[1] / "docs" / "mgcn.md"
-BEGIN, END = "<!-- begin: made by benchmarks/mgcn_matching.py -->\n", "<!-- end -->\n"
 PROJECTED = "mgcn.space=projected"
 ABLATION = (
     "shared.levels=simple", "shared.levels=hypergraph", "shared.degree=0", "shared.neighbours=0", "shared.rounds=1",
@@ -76,16 +75,6 @@ def measure(pair: str, method: str, changes: str, seed: int, validation_only: bo
 def _cpu() -> float:
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
-
-
-def read_kept(path: Path) -> list[dict[str, Any]]:
-    return json.loads(path.read_text()) if path.exists() else []
-
-
-def keep(path: Path, kept: list[dict[str, Any]]) -> None:
-    """One row a line, so that a change shows as one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in kept) + "\n]\n")
 
 
 def page(kept: list[dict[str, Any]]) -> str:
@@ -168,10 +157,9 @@ def main() -> None:
         pair, method, changes, seed = asked.one
         print(json.dumps(measure(pair, method, changes, int(seed), asked.validation)))
         return
-    kept = read_kept(asked.results)
+    kept = read_rows(asked.results)
     if asked.page:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        PAGE.write_text(before + BEGIN + page(kept) + END + rest.partition(END)[2])
+        write_between(PAGE, "benchmarks/mgcn_matching.py", page(kept))
         return
     head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     marks = ("pair", "method", "changes", "seed")
@@ -188,10 +176,10 @@ def main() -> None:
                     print(json.dumps(row), flush=True)
                     if not asked.validation:
                         kept = [
-                            *read_kept(asked.results),
+                            *read_rows(asked.results),
                             {**row, "commit": head, "date": f"{datetime.now(UTC):%Y-%m-%d}"},
                         ]
-                        keep(asked.results, kept)
+                        keep_rows(asked.results, kept)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ from measuring import measure
 from kedge.config import Config, ReadConfig, resolve
 from kedge.context.run_context import MemoryCache, RunContext
 from kedge.embedding.network import embed_both
-from kedge.embedding.sketch import concatenate_sketch, sketch_network
+from kedge.embedding.sketch import concatenate_sketch
 from kedge.evaluation import metrics as evaluate
 from kedge.ingest import read_network
+from kedge.linalg import sketch_network
 from kedge.similarity import project_by
 from kedge.store import DiskCache
 from kedge.synthetic import subnetworks

@@ -22,6 +22,8 @@ import reference_pages
 
 ROOT: Final = Path(__file__).parents[1]
 DOCS: Final = ROOT / "docs"
+# A page of the repository that the site has under another name.
+_ELSEWHERE: Final = {"../README.md#what-it-reads": "guide/inputs.md"}
 # An SVG that stands alone in a paragraph: drawn into the page, so that it takes the page's colours.
 _PICTURE: Final = re.compile(r"^!\[([^\]]*)\]\(([\w./-]+\.svg)\)$", re.MULTILINE)
 
@@ -43,7 +45,10 @@ def stage(pages: Path) -> None:
     shutil.copytree(DOCS, pages, ignore=shutil.ignore_patterns("*.py", "__pycache__", "pictures"))
     for page in DOCS.rglob("*.md"):
         text = page.read_text("utf-8")
-        made = inline_pictures(text, page.parent) + reference_pages.origins(DOCS, page.relative_to(DOCS).as_posix())
+        made = inline_pictures(text, page.parent)
+        for link, own in _ELSEWHERE.items():
+            made = made.replace(f"]({link})", f"]({own})")
+        made += reference_pages.origins(DOCS, page.relative_to(DOCS).as_posix())
         if made != text:
             (pages / page.relative_to(DOCS)).write_text(made, "utf-8")
     for name, text in reference_pages.make(DOCS).items():
@@ -64,6 +69,9 @@ def build(folder: Path) -> Path:
     done = subprocess.run(command, cwd=ROOT, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stdout + done.stderr)
+    (
+        site / "404.html"
+    ).unlink()  # for a server at the root of a host; read from a disk it finds neither styles nor scripts
     return site
 
 

@@ -58,8 +58,8 @@ def _paragraphs(text: str | None) -> str:
     """A docstring as Markdown: lines such as `anchors: known pairs` become a list."""
     made = []
     for paragraph in inspect.cleandoc(text or "").replace("<", "&lt;").split("\n\n"):
-        if re.match(r"\w+(, \w+)*: ", paragraph):
-            paragraph = re.sub(r"^(\w+(?:, \w+)*): ", r"- **\1**: ", paragraph, flags=re.MULTILINE)
+        if re.match(r"[a-z]\w*(, \w+)*: ", paragraph):
+            paragraph = re.sub(r"^([a-z]\w*(?:, \w+)*): ", r"- **\1**: ", paragraph, flags=re.MULTILINE)
         elif paragraph.startswith(">>> "):
             paragraph = f"```pycon\n{paragraph.replace('&lt;', '<')}\n```"
         made.append(paragraph)

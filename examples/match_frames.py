@@ -15,9 +15,8 @@ def main(data: Path) -> None:
     left, right = (pd.read_csv(data / f"{side}.csv") for side in ("left", "right"))
     known = pd.read_csv(data / "known.csv")
     # Any column may be named; these would be found without it.
-    matches = kedge.match(left, right, known, settings={"read.columns": "source,target"})
-    frame = matches.to_frame()
-    found = frame[frame["decision"] == "match"]
+    run = kedge.match(left, right, known, settings={"read.columns": "source,target"})
+    found = run.matches.to_pandas().query("decision == 'match'")
 
     truth = set(pd.read_csv(data / "held-out.csv").itertuples(index=False, name=None))
     right_ones = sum(pair in truth for pair in found[["left", "right"]].itertuples(index=False, name=None))

@@ -149,6 +149,10 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "a number as directory": (lambda p: kedge.match(p.left, p.right, p.train, out=3), "out= is int, not a path"),
     "a precision of two": (lambda p: kedge.match(p.left, p.right, p.train, precision=2), "decide.precision = 2"),
     "a share of two": (lambda p: kedge.match(p.left, p.right, p.train, counterparts="2"), "counterparts=: a share"),
+    "settings as text": (
+        lambda p: kedge.match(p.left, p.right, p.train, settings="candidates=3"),
+        "settings= is str, not a dictionary",
+    ),
     "a progress of text": (lambda p: kedge.match(p.left, p.right, p.train, progress="yes"), "progress= is str"),
     "no run": (lambda _: kedge.open("nowhere"), "nowhere"),
 }

@@ -40,6 +40,8 @@ def test_an_unknown_id_is_named_with_a_near_one(held: Run) -> None:
         held.matches[row.right]
     with pytest.raises(kedge.KedgeError, match="did you mean"):
         held.matches[row.left + "x"]
+    with pytest.raises(kedge.KedgeError, match="no left id '0' in matches; in . . stands a left id; list"):
+        held.matches[0]
     with pytest.raises(kedge.KedgeError, match="id 1.5 is a decimal number"):
         held.matches[1.5]
     with pytest.raises(kedge.KedgeError, match="nothing to find"):

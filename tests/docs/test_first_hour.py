@@ -17,6 +17,11 @@ ROOT: Final = Path(__file__).parents[2]
 README: Final = (ROOT / "README.md").read_text("utf-8")
 
 
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.fixture
 def cpu_seconds() -> float:
     return time.process_time()
@@ -30,9 +35,9 @@ def test_the_readme_leads_to_a_report_in_two_minutes(
     run_page(README)
     assert time.process_time() - cpu_seconds < 120
     assert "<html" in (tmp_path / "run" / "report.html").read_text("utf-8")
-    rows = list(csv.reader((tmp_path / "crosswalk.csv").open(encoding="utf-8")))
-    assert rows[0] == ["left", "right", "decision", "probability", "counterpart", "margin", "source"]
-    assert {row[2] for row in rows[1:]} == {"known", "match"}
+    rows = _rows(tmp_path / "crosswalk.csv")
+    assert list(rows[0]) == ["left", "right", "decision", "probability", "counterpart", "margin", "source"]
+    assert {row["decision"] for row in rows} == {"known", "match"}
 
 
 def test_every_block_of_the_readme_runs_or_states_why_not() -> None:
@@ -57,8 +62,8 @@ def test_own_data_is_matched_answered_for_and_exported_in_ten_minutes(
     kedge("check", "calls.csv", "mails.parquet", "--anchors", "data/known.csv")
     kedge("match", "calls.csv", "mails.parquet", "--anchors", "data/known.csv", "-o", "run", "-q")
     kedge("audit", "run", "-q")
-    truth = {tuple(row) for row in csv.reader((tmp_path / "data" / "held-out.csv").open(encoding="utf-8"))}
-    asked = list(csv.DictReader((tmp_path / "run" / "audit.csv").open(encoding="utf-8")))
+    truth = {(row["left"], row["right"]) for row in _rows(tmp_path / "data" / "held-out.csv")}
+    asked = _rows(tmp_path / "run" / "audit.csv")
     with (tmp_path / "answers.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["left", "right", "answer"])
@@ -66,5 +71,4 @@ def test_own_data_is_matched_answered_for_and_exported_in_ten_minutes(
     assert "were right" in kedge("audit", "run", "--read", "answers.csv").output
     kedge("export", "run", "-o", "crosswalk.csv")
     assert time.process_time() - cpu_seconds < 600
-    exported = list(csv.DictReader((tmp_path / "crosswalk.csv").open(encoding="utf-8")))
-    assert {"known", "confirmed", "match"} == {row["decision"] for row in exported}
+    assert {row["decision"] for row in _rows(tmp_path / "crosswalk.csv")} == {"known", "confirmed", "match"}

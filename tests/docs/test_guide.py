@@ -17,7 +17,7 @@ GUIDE: Final = sorted(
     path
     for folder in (DOCS, DOCS / "start", DOCS / "guide")
     for path in folder.glob("*.md")
-    if folder != DOCS or path.stem in {"index", "concepts", "compares", "responsible-use", "paper", "python"}
+    if folder != DOCS or path.stem in {"index", "concepts", "compares", "responsible-use", "paper"}
 )
 QUICK: Final = DOCS / "start" / "quick-start.md"
 

@@ -47,14 +47,10 @@ def _counterparts(row: str) -> list[Any]:
 
 
 # Options that are given in another way in Python.
-SETTINGS: Final = {
-    "columns",
-    "left_columns",
-    "right_columns",
-    "anchor_columns",
-    "skip_bad_rows",
-    "max_input_memory",
-} | {"max_memory", "engine", "address", "tls_ca", "tls_cert", "tls_key", "assignments"}  # settings={...}
+SETTINGS: Final = set(  # settings={...}
+    "columns left_columns right_columns anchor_columns skip_bad_rows max_input_memory max_memory engine address tls_ca "
+    "tls_cert tls_key assignments".split()
+)
 SHOWN: Final = {"json", "quiet", "debug", "json_progress", "help"}  # results are objects, progress= shows it
 OTHER: Final = {
     ("audit", "run"): "the object itself",

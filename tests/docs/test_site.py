@@ -23,6 +23,7 @@ LOOKED_AT: Final = (
     "start/quick-start.html",
     "concepts.html",
     "guide/privacy.html",
+    "python.html",
     "reference/commands.html",
     "reference/settings.html",
     "accuracy.html",

@@ -128,7 +128,8 @@ def test_values_of_profiles_are_coordinates_of_both_networks() -> None:
     V[0][:, 4], V[1][:, 5] = 0, 1  # a value of one network alone, and one that all have
     V[0][0, 0] = V[1][3, 0] = 1
     V[0][7] = 0  # no value at all
-    asked = Config.model_validate({"shared": {**SHARED, "degree": 0.2, "profiles": 0.3}, "hypergraph": {"largest": 12}})
+    drawn = {"largest": 12, "builders": "neighbourhood+profiles"}
+    asked = Config.model_validate({"shared": {**SHARED, "degree": 0.2, "profiles": 0.3}, "hypergraph": drawn})
     given = replace(problem(), shared_values=(Hypergraph(V[0]), Hypergraph(V[1])))
     left, right = place(asked, given)
     kept = [e for e in range(6) if all(1 <= (own[:, e] > 0).sum() <= 12 for own in V)]

@@ -14,7 +14,8 @@ from kedge.config import resolve
 from kedge.embedding.network import embed_network
 from kedge.embedding.part import key_of
 from kedge.embedding.plan import Source, make_plan
-from kedge.embedding.sketch import concatenate_sketch, first_vectors, sketch_network
+from kedge.embedding.sketch import concatenate_sketch, first_vectors
+from kedge.linalg import sketch_network
 from kedge.types import Hypergraph, Network
 
 NO_ANCHORS = np.empty(0, np.int64)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from kedge.config import Config, EvidenceConfig
+from kedge.context import RunContext
 from kedge.evaluation import metrics as evaluate
 from kedge.evidence import propagate as module
 from kedge.evidence.forms import FORMS
@@ -43,7 +44,7 @@ def test_sparse_equals_the_oracle(seed: int) -> None:
 def test_bands_change_memory_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, _ = planted(n=80, seed=4)
     whole = propagate(problem, SMALL)
-    monkeypatch.setattr("kedge.evidence.round._BAND", 50)
+    monkeypatch.setattr("kedge.evidence.round.MOST_MESSAGES", 50)
     monkeypatch.setattr("kedge.evidence.round._ALONE", 0)
     banded = propagate(problem, SMALL)
     for one, other in ((whole.log_odds, banded.log_odds), (whole.beliefs, banded.beliefs)):
@@ -126,7 +127,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
 
 def test_it_finds_most_of_a_planted_matching() -> None:
     problem, test = planted(n=400, anchors=60, seed=8, degree=10)
-    result = evaluate.ranking(align(problem, Config(), 0), test)
+    result = evaluate.ranking(align(problem, Config(), RunContext()), test)
     assert result["hits1"] > 0.95
     assert result["mrr"] > 0.96
 
@@ -139,7 +140,7 @@ def test_few_anchors_are_no_error(form: str, anchors: int) -> None:
     assert np.isfinite(evidence.log_odds.data).all()
     if form == "sparse" and anchors == 0:
         assert evidence.log_odds.nnz == 0
-    align(problem, Config(), 0)
+    align(problem, Config(), RunContext())
 
 
 def test_anchors_on_isolated_accounts_say_nothing() -> None:
@@ -150,7 +151,7 @@ def test_anchors_on_isolated_accounts_say_nothing() -> None:
 
 def test_disjoint_networks_without_edges_have_no_candidates() -> None:
     empty = Network.from_edges([], 4)
-    scores = align(Problem(empty, empty, [(0, 0), (1, 1)]), Config(), 0).scores
+    scores = align(Problem(empty, empty, [(0, 0), (1, 1)]), Config(), RunContext()).scores
     assert scores.nnz == 2
 
 
@@ -167,7 +168,7 @@ def test_identical_networks_match_themselves() -> None:
     same = Problem(problem.left, problem.left, np.column_stack([np.arange(30)] * 2))
     test = np.column_stack([np.arange(30, 200)] * 2)
     known = test[problem.left.degrees[test[:, 0]] > 1]
-    assert evaluate.ranking(align(same, Config(), 0), known)["hits1"] > 0.95
+    assert evaluate.ranking(align(same, Config(), RunContext()), known)["hits1"] > 0.95
 
 
 def test_a_hub_joined_to_everybody_does_no_harm() -> None:
@@ -176,7 +177,7 @@ def test_a_hub_joined_to_everybody_does_no_harm() -> None:
     hub = np.column_stack([np.full(300, 300), np.arange(300)])
     networks = [Network.from_edges(np.concatenate([edge, hub]), 301) for edge in edges]
     anchors = np.concatenate([problem.anchors, [(300, 300)]])
-    result = evaluate.ranking(align(Problem(*networks, anchors), Config(), 0), test)
+    result = evaluate.ranking(align(Problem(*networks, anchors), Config(), RunContext()), test)
     assert result["hits1"] > 0.9
 
 
@@ -257,7 +258,7 @@ def test_floors_on_research_networks(name: str, hits1: float, mrr: float) -> Non
         columns = list(zip(*pairs, strict=True))
         return np.column_stack([network.find(column) for network, column in zip(networks, columns, strict=True)])
 
-    result = evaluate.ranking(align(Problem(*networks, find(train)), Config(), 0), find(test))
+    result = evaluate.ranking(align(Problem(*networks, find(train)), Config(), RunContext()), find(test))
     assert result["hits1"] > hits1
     assert result["mrr"] > mrr
 

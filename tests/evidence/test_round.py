@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
 from kedge.evidence import round as evidence_round
-from kedge.evidence.kernels import BestLists, grouped_softmax, unite
+from kedge.evidence.kernels import BestLists, deal, grouped_softmax, unite
 from kedge.evidence.propagate import propagate
 from kedge.types import Network, Problem
 
@@ -42,7 +42,7 @@ def test_full_lists_are_the_same_in_any_bands_and_threads(
     want = propagate(problem, FEW, prior).log_odds
     cuts, cut = [], evidence_round._bands
     monkeypatch.setattr(evidence_round, "_bands", lambda *a: cuts.append(cut(*a)) or cuts[-1])
-    monkeypatch.setattr(evidence_round, "_BAND", band)
+    monkeypatch.setattr(evidence_round, "MOST_MESSAGES", band)
     monkeypatch.setattr(evidence_round, "_ALONE", 0)
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", threads)
     got = propagate(problem, FEW, prior).log_odds
@@ -88,7 +88,7 @@ def test_united_lists_have_every_pair_once_and_sorted(n: int, m: int) -> None:
             accounts[u, :size], values[u, :size] = chosen, scores[u, chosen]
             kept[u, chosen] = True
         lists.append(BestLists(accounts, values, sizes))
-    indptr, indices, data = unite(*lists)
+    indptr, indices, data = unite(lists[0], deal(lists[1], n), 0)
     rows, columns = np.nonzero(want)
     np.testing.assert_array_equal(np.repeat(np.arange(n), np.diff(indptr)), rows)
     np.testing.assert_array_equal(indices, columns)
@@ -110,6 +110,6 @@ def test_a_softmax_has_its_background_among_its_members() -> None:
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("work", [[], [0.0, 0.0, 0.0], [1.0], [5.0, 0.0, 0.0, 1.0], [1.0] * 20])
 def test_shares_follow_each_other_and_have_every_account(work: list[float], threads: int) -> None:
-    shares = evidence_round._shares(np.array(work), threads)
+    shares = evidence_round.shares(np.array(work), threads)
     assert len(shares) == threads
     assert [u for begin, end in shares for u in range(begin, end)] == list(range(len(work)))

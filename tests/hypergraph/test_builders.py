@@ -14,11 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from kedge.config import HypergraphConfig
+from kedge.config import SIZES, HypergraphConfig
 from kedge.errors import KedgeError
-from kedge.hypergraph import BUILDERS, build_hypergraph, report, unite
+from kedge.hypergraph import BUILDERS, build_hypergraph, draw_each, report, unite
 from kedge.hypergraph.centrality import FEATURES, measure
 from kedge.hypergraph.latent import keep_strongest
+from kedge.hypergraph.nearest import around
 from kedge.hypergraph.profiles import rare_values
 from kedge.ingest import read_hypergraph
 from kedge.types import Hypergraph, Network
@@ -280,3 +281,72 @@ def test_poor_networks_have_hypergraphs_too(name: str, network: Any) -> None:
     assert np.isfinite(H.H.data).all()
     if name == "neighbourhood" and network.n:
         assert H.H.toarray()[-1].tolist() == [0] * (network.n - 1) + [1]  # its own hyperedge of size 1
+
+
+def test_communities_are_those_of_each_resolution_once_and_finer_ones_are_smaller() -> None:
+    network = communities(60, 3, 0.5, 0.01, 0)
+    coarse, fine = (build(network, "communities", resolutions=(one,)).H.toarray() for one in (1.0, 8.0))
+    planted = np.arange(60) % 3
+    for column in coarse.T:
+        assert len(set(planted[column > 0])) == 1, "a community of the network"
+    assert np.array_equal(coarse.sum(axis=1), np.ones(60)), "one for each account"
+    assert fine.sum(axis=0).max() < coarse.sum(axis=0).max()
+    both = build(network, "communities", resolutions=(1.0, 8.0, 1.0)).H.toarray()
+    assert {tuple(column) for column in both.T} == {tuple(column) for one in (coarse, fine) for column in one.T}
+    assert len({tuple(column) for column in both.T}) == both.shape[1]
+    sized = build_hypergraph(network, HypergraphConfig(builders="communities:8")).H.toarray()
+    assert np.array_equal(sized, fine)
+
+
+def test_networks_without_edges_have_no_communities_and_stay_alone_in_their_nearest_hyperedges() -> None:
+    empty = Network.from_edges([], 4)
+    assert build(empty, "communities").H.shape == (4, 0)
+    assert np.array_equal(build(empty, "nearest").H.toarray(), np.eye(4))
+
+
+def test_nearest_hyperedges_hold_the_centre_and_the_largest_cosines() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 5)).astype(np.float32)
+    X[7] = 0
+    H = around(X, 6).H.toarray()
+    unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-12)
+    for centre in range(30):
+        expected = {centre: 1.0}
+        others = sorted((v for v in range(30) if v != centre), key=lambda v: -float(unit[v] @ unit[centre]))
+        expected |= {v: float(unit[v] @ unit[centre]) for v in others[:5] if unit[v] @ unit[centre] > 0}
+        got = {int(v): float(H[v, centre]) for v in np.flatnonzero(H[:, centre])}
+        assert got.keys() == expected.keys()
+        assert all(abs(got[v] - expected[v]) < 1e-6 for v in got)
+    assert np.flatnonzero(H[:, 7]).tolist() == [7]
+
+
+def test_nearest_hyperedges_are_redrawn_from_other_vectors_and_no_other_ones_are() -> None:
+    network = communities(40, 2, 0.4, 0.05, 0)
+    config = HypergraphConfig(builders="nearest:4+neighbourhood:5", similar=99)
+    drawn = draw_each(network, config)
+    X = np.random.default_rng(1).standard_normal((40, 3)).astype(np.float32)
+    before, after = drawn.united().H.toarray(), drawn.united(X).H.toarray()
+    assert np.array_equal(after[:, :40], around(X, 4).H.toarray())
+    assert np.array_equal(before[:, 40:], after[:, 40:])
+    assert not np.array_equal(before[:, :40], after[:, :40])
+    assert (before[:, :40] > 0).sum(axis=0).max() <= 4
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDERS if name not in ("anchor", "profiles")])
+def test_a_size_after_a_colon_replaces_the_builders_own_setting(name: str) -> None:
+    network = communities(40, 2, 0.4, 0.05, 0)
+    field, size = SIZES[name], 3
+    value = (float(size),) if name == "communities" else size
+    sized = build_hypergraph(network, HypergraphConfig(builders=f"{name}:{size}", latent_steps=2))
+    named = build_hypergraph(network, HypergraphConfig(builders=name, latent_steps=2, **{field: value}))
+    assert np.array_equal(sized.H.toarray(), named.H.toarray())
+
+
+@pytest.mark.parametrize("builders", ["auto+nearest", "neighbourhood:0", "neighbourhood:", "nearest+", "auto:3", ""])
+def test_builders_that_are_not_well_formed_are_refused(builders: str) -> None:
+    with pytest.raises(ValueError, match="builders"):
+        HypergraphConfig(builders=builders)
+
+
+def test_a_method_without_trials_refuses_auto_in_one_line() -> None:
+    with pytest.raises(KedgeError, match="auto is chosen by fits of MGCN"):
+        build_hypergraph(random_network(5, 0.5, 0), HypergraphConfig(builders="auto"))

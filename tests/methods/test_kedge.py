@@ -52,13 +52,13 @@ def test_refinements_go_on_while_certain_pairs_grow(monkeypatch: pytest.MonkeyPa
     problem, held = Problem(pair.left, pair.right, drawn[:5]), drawn[5:]
     config = resolve(assignments=["method=kedge"])
     known = []
-    make = pairing.near_pairs
+    make = pairing.find_near
 
     def watched(problem: Problem, evidence: Any, *more: Any) -> Any:
         known.append(len(certain_pairs(problem, evidence, config.pairing.certain)))
         return make(problem, evidence, *more)
 
-    monkeypatch.setattr(pairing, "near_pairs", watched)
+    monkeypatch.setattr(pairing, "find_near", watched)
     refined = method.find_evidence(problem, config, RunContext())
     assert len(known) > 1
     assert all(after >= 1.1 * before for before, after in pairwise(known)), "another refinement only while they grow"
@@ -84,16 +84,18 @@ def test_sketches_are_made_once_and_nothing_is_trained(monkeypatch: pytest.Monke
     sketch = sketches.sketch_network
     monkeypatch.setattr(sketches, "sketch_network", lambda *a: calls.append(1) or sketch(*a))
     monkeypatch.setattr(network, "train_alone", lambda *_: pytest.fail("trained"))
-    config = resolve(assignments=[*QUICK, "pairing.use=yes"])
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.vectors=sketch"])
     context = RunContext()
     for anchors in (20, 30):
         METHODS["kedge"].align(planted(anchors), config, context)
     assert len(calls) == 2
 
 
-def test_sketches_put_partners_near_each_other() -> None:
+@pytest.mark.parametrize("vectors", ["sketch", "shared"])
+def test_recalled_vectors_put_partners_near_each_other(vectors: str) -> None:
     problem = planted(60)
-    config = METHODS["kedge"].choose_settings(problem, resolve(assignments=[*QUICK, "pairing.use=yes"]))
+    given = resolve(assignments=[*QUICK, "pairing.use=yes", f"pairing.vectors={vectors}"])
+    config = METHODS["kedge"].choose_settings(problem, given)
     cache = MemoryCache()
     assert METHODS["kedge"].recall_vectors(problem, config, cache) is None, "nothing is cached yet"
     METHODS["kedge"].align(problem, config, RunContext(cache))
@@ -103,7 +105,7 @@ def test_sketches_put_partners_near_each_other() -> None:
     assert np.median(projected.cosine(partners)) > np.median(projected.cosine(others)) + 0.3
 
 
-@pytest.mark.parametrize(("vectors", "own"), [("auto", False), ("mgcn", False), ("auto", True)])
+@pytest.mark.parametrize(("vectors", "own"), [("auto", False), ("sketch", False), ("mgcn", False), ("auto", True)])
 def test_vectors_are_recalled_with_the_settings_as_given(vectors: str, own: bool) -> None:
     """A run saves the settings as given, with `auto` in them."""
     problem, cache = planted(30), MemoryCache()
@@ -122,7 +124,7 @@ def test_vectors_are_recalled_with_the_settings_as_given(vectors: str, own: bool
 def test_own_hyperedges_are_read_by_mgcn() -> None:
     problem = planted(30)
     own = Hypergraph(csr_array(np.ones((120, 1))))
-    for given, kind in (((None, None), "sketch"), ((own, None), "mgcn")):
+    for given, kind in (((None, None), "shared"), ((own, None), "mgcn")):
         resolved = METHODS["kedge"].choose_settings(
             replace(problem, hypergraphs=given), resolve(assignments=[*QUICK, "pairing.use=yes"])
         )
@@ -223,7 +225,7 @@ def test_numbers_of_accounts_carry_no_meaning_for_a_mixture() -> None:
 def test_accounts_without_a_vector_keep_their_candidates_under_a_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = planted(40)
     weights = [1.0, 0.1, 0.5, 1.0, 0.5, 0.0]
-    config = resolve(assignments=[*QUICK, "pairing.use=yes", f"pairing.mixture={weights}"])
+    config = resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.vectors=sketch", f"pairing.mixture={weights}"])
     vectors = pairing.vectors_of
 
     def some(*more: Any) -> Any:

@@ -28,3 +28,13 @@ def dense(evidence: Evidence) -> np.ndarray:
     rows = np.repeat(np.arange(L.shape[0]), np.diff(evidence.log_odds.indptr))
     L[rows, evidence.log_odds.indices] = evidence.log_odds.data
     return L
+
+
+def assert_same(got: Evidence, want: Evidence) -> None:
+    """To the last bit."""
+    for name in ("log_odds", "support", "beliefs"):
+        mine, other = getattr(got, name), getattr(want, name)
+        for part in ("indptr", "indices", "data"):
+            np.testing.assert_array_equal(getattr(mine, part), getattr(other, part), err_msg=f"{name}.{part}")
+    np.testing.assert_array_equal(got.assigned, want.assigned)
+    assert got.trace == want.trace

@@ -72,13 +72,13 @@ def run_line(line: str) -> str:
 
 
 def compare(stated: str, printed: str) -> None:
-    """Each stated line is a printed one; numbers may differ by a twentieth, as they do between kinds of machines."""
+    """Each stated line is a printed one; numbers may differ by a tenth, as they do between kinds of machines."""
     lines = {_masked(line): line for line in printed.splitlines()}
     for line in stated.splitlines():
         same = [own for mask, own in lines.items() if mask.startswith(_masked(line))]
         assert same, f"not printed: {line}"
         for one, other in zip(_numbers(line), _numbers(same[0]), strict=False):
-            assert abs(one - other) <= max(0.05, 0.05 * abs(one)), f"{line!r} is {same[0]!r} now"
+            assert abs(one - other) <= max(0.05, 0.1 * abs(one)), f"{line!r} is {same[0]!r} now"
 
 
 def _masked(line: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kedge.api.facts import Facts
-from kedge.api.objects import as_path, as_source, two_sides
+from kedge.api.objects import as_path, as_settings, as_source, two_sides
 from kedge.api.progress import progress_of
 from kedge.api.tables import SuspectRow, Table
 from kedge.api.wording import in_python, worded
@@ -44,7 +44,7 @@ def check(
     """
     sides = two_sides(profiles, left_profiles, right_profiles, "profiles", "profiles")
     inputs = Inputs(as_source(left), as_source(right), as_source(anchors), profiles=sides)
-    chosen = resolve(preset, None if config is None else as_path(config, "config"), (), dict(settings or {}))
+    chosen = resolve(preset, None if config is None else as_path(config, "config"), (), as_settings(settings))
     noting = Noting(progress_of(progress))
     facts, table = check_inputs(inputs, chosen, noting, suspects=suspects)
     warnings = [in_python(line) for line in (*facts["warnings"], *facts.get("profile_notes", ()))]

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from scipy.sparse import triu
 
 from kedge import experiments
-from kedge.api.objects import as_path, as_source, two_sides
+from kedge.api.objects import as_path, as_settings, as_source, two_sides
 from kedge.api.progress import progress_of
 from kedge.api.wording import in_python, worded
 from kedge.config import ReadConfig, resolve
@@ -161,7 +161,7 @@ _SIDES = ("left", "right")
 
 def _assignments(settings: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Settings as the processes of the cells read them."""
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in (settings or {}).items()}
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in as_settings(settings).items()}
     return tuple(f"{name}={dumps(value)}" for name, value in plain.items())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from kedge.api.backing import Held
 from kedge.api.explained import Explained
 from kedge.api.matching import solve_in_memory
-from kedge.api.objects import as_source, one_id, two_sides
+from kedge.api.objects import as_settings, as_source, one_id, two_sides
 from kedge.api.progress import progress_of
 from kedge.api.run import Run
 from kedge.api.tables import MatchRow
@@ -92,7 +92,7 @@ class Linker:
             two_sides(profiles, None, None, "profiles", "profiles"),
         )
         inputs = Inputs(left, right, as_source(anchors), None, own, known)
-        given: dict[str, Any] = {**(self.settings or {})}
+        given: dict[str, Any] = as_settings(self.settings)
         named = {"method": self.method, "seed": self.seed, "decide.precision": self.precision}
         given |= {name: value for name, value in named.items() if value is not None}
         if self.counterparts is not None:
@@ -168,6 +168,13 @@ class Linker:
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_rows")
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn should know: the input is two networks, no table of numbers."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        inputs = InputTags(two_d_array=False, string=True)
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=inputs, no_validation=True)
 
     def __repr__(self) -> str:
         usual = Linker()

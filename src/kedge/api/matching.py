@@ -10,7 +10,7 @@ from typing import Any
 
 from kedge.api.backing import Held, Saved
 from kedge.api.explained import Explained
-from kedge.api.objects import as_path, as_source, one_id, two_sides
+from kedge.api.objects import as_path, as_settings, as_source, one_id, two_sides
 from kedge.api.progress import progress_of
 from kedge.api.run import Run
 from kedge.api.wording import in_python, worded
@@ -71,7 +71,7 @@ def match(
     >>> run.matches[pair.train["left"][0].as_py()].decision
     'known'
     """
-    given: dict[str, Any] = {**(settings or {})}
+    given: dict[str, Any] = as_settings(settings)
     named = {"method": method, "seed": seed, "decide.precision": precision}
     given |= {name: value for name, value in named.items() if value is not None}
     given |= {} if counterparts is None else {"decide.counterparts": checked_share(str(counterparts))}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,15 @@ def as_path(place: Any, argument: str) -> Path:
     if not str(place):
         raise KedgeError(f"{argument}= is empty", remedy="give a path")
     return Path(place)
+
+
+def as_settings(settings: Any) -> dict[str, Any]:
+    """Settings by their names, or one line of error where they are no mapping."""
+    if settings is not None and not isinstance(settings, Mapping):
+        raise KedgeError(
+            f"settings= is {type(settings).__name__}, not a dictionary", remedy='write e.g. settings={"candidates": 3}'
+        )
+    return dict(settings or {})
 
 
 def two_sides(both: Any, left: Any, right: Any, what: str, each: str) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from kedge import synthetic
-from kedge.api.objects import as_path, as_source
+from kedge.api.objects import as_path, as_settings, as_source
 from kedge.api.progress import progress_of
 from kedge.api.wording import worded
 from kedge.config import resolve
@@ -138,7 +138,7 @@ def synth(
         wanted = Wanted(nodes, left_nodes, right_nodes, anchors, left_edges, right_edges, overlap)
         made = plant_pair(wanted, seed, shown)
     else:
-        reading = resolve(overrides=dict(settings or {})).read
+        reading = resolve(overrides=as_settings(settings)).read
         made = cut_pair(as_source(network), reading, alpha_s, alpha_c, seed, shown)
     pair = SynthPair(made, train, seed, profiles)
     if place is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kedge.api.facts import Facts
-from kedge.api.objects import as_path
+from kedge.api.objects import as_path, as_settings
 from kedge.api.wording import in_python, worded
 from kedge.config import resolve
 from kedge.context import Shown
@@ -56,7 +56,7 @@ def pseudonymise(
     networks, known, described = (_paths(given) for given in (files, anchors, profiles))
     if not (networks or known or described) or out is None:
         raise KedgeError("nothing to copy", remedy="give files and out=, or make a key with kedge.make_key")
-    place, reading = as_path(out, "out"), resolve(overrides=dict(settings or {})).read
+    place, reading = as_path(out, "out"), resolve(overrides=as_settings(settings)).read
     notes: list[str] = []
     if reverse is not None:
         if key or map or known or described:

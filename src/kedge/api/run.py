@@ -54,7 +54,7 @@ class Run:
     @property
     @worded
     def settings(self) -> Config:
-        """Every setting, with what was chosen for those left open. `print(run.settings)` shows them as TOML."""
+        """Every setting, with what was chosen for those left open; `kedge config` prints the help of each."""
         return self._backing.config
 
     def _note(self, text: str) -> None:

@@ -112,7 +112,8 @@ class Table(Generic[Row]):
         known = self._index(side)
         near = did_you_mean(name, known, "", 0.6) if len(known) <= _NEAR else ""
         other = "; it is a right id: use find(right=...)" if side == "left" and name in self._index("right") else ""
-        return MissingRowError(f"no {side} id {name!r} in {self._title.lower()}{other}{'; ' + near if near else ''}")
+        hint = other or f"; {near or 'in [ ] stands a left id; list(...) has rows by their number'}"
+        return MissingRowError(f"no {side} id {name!r} in {self._title.lower()}{hint}")
 
     def to_arrow(self) -> pa.Table:
         """As an Arrow table."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from kedge.api.objects import as_path, as_source
+from kedge.api.objects import as_path, as_settings, as_source
 from kedge.api.progress import progress_of
 from kedge.api.wording import in_python, worded
 from kedge.config import resolve
@@ -152,7 +152,7 @@ def embed(
     place, described = None if out is None else as_path(out, "out"), None if card is None else as_path(card, "card")
     if place is not None:
         check_targets(place, described, force)
-    given = {**(settings or {})} | ({} if seed is None else {"seed": seed})
+    given = as_settings(settings) | ({} if seed is None else {"seed": seed})
     chosen = resolve(preset, None if config is None else as_path(config, "config"), (), given)
     noting = Noting(progress_of(progress))
     if place is None:

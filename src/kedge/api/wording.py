@@ -24,6 +24,7 @@ _SPECIAL: Final[Mapping[str, str]] = {
     "--new-key": "kedge.make_key",
     "--raw": "raw=True",
     "--redraw": "redraw=True",
+    "--skip-bad-rows": 'settings={"read.bad_rows": "skip"}',
     "--suspects": "suspects=True",
 }
 _SETTINGS: Final[Mapping[str, str]] = {
@@ -47,7 +48,6 @@ _WORDS: Final = (
     (re.compile(r"on the command line"), "in the call"),
     (re.compile(r"give LEFT RIGHT --anchors FILE"), "give left, right and anchors"),
     (re.compile(r"(?<![\w-])-o (?:FILE|DIR|RUN|[\w.-]+)"), "out="),
-    (re.compile(r"see `kedge config`"), "see `print(kedge.Config())`"),
     (re.compile(r"see `kedge compare --list`"), "see `kedge.list_methods()`"),
 )
 

@@ -86,15 +86,14 @@ def print_summary(summary: dict[str, Any], json: bool) -> None:
     title, decision = f"{summary['matches']:,} matches; the surest of them", "match"
     if not summary["matches"]:
         title, decision = "No matches; the surest pairs for review", "review"
-    table = load_table(Path(summary["run"]), candidates=1)
-    print_table(
-        title,
-        ("left", "right", "probability", "score", "margin"),
-        [
-            (r["left"], r["right"], f"{r['probability']:.3f}", f"{r['score']:.2f}", f"{r['margin']:.2f}")
-            for r in _surest(table, decision)
-        ],
-    )
+    surest = _surest(load_table(Path(summary["run"]), candidates=1), decision)
+    rows = [
+        (r["left"], r["right"], f"{r['probability']:.3f}", f"{r['score']:.2f}", f"{r['margin']:.2f}") for r in surest
+    ]
+    if rows:
+        print_table(title, ("left", "right", "probability", "score", "margin"), rows)
+    else:
+        print("No matches, and no pair that is worth a review")
     print_metrics(summary["metrics"])
     print(
         f"Everything is in {summary['run']} ({summary['cpu_seconds']:.1f} CPU seconds, {summary['peak_mb']:.0f} MB). "

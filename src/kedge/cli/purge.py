@@ -15,7 +15,7 @@ from kedge.errors import KedgeError
 
 
 def _ask(run: Path, account: str) -> None:
-    """Go on only if the user agrees; where nobody can be asked, `--yes` is needed."""
+    """Go on only if the user agrees; where there is no terminal to ask on, `--yes` is needed."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise KedgeError("purging cannot be undone, and there is no terminal to ask on", remedy="give --yes")
     answer = input_line(f"Remove {account!r} from {run} for good? This cannot be undone. [y/N] ")

@@ -14,8 +14,10 @@ from kedge.config.matching import (
     share_range,
 )
 from kedge.config.networks import (
+    AUTO,
     ENGINES,
     HYPERGRAPHS,
+    SIZES,
     EngineConfig,
     HypergraphConfig,
     MgcnConfig,

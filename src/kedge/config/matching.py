@@ -42,10 +42,11 @@ class PairingConfig(Stage):
         default="auto",
         description="vectors as a prior of evidence; auto: where that is affordable, and evidence is not dense",
     )
-    vectors: Literal["auto", "sketch", "mgcn"] = Field(
+    vectors: Literal["auto", "sketch", "shared", "mgcn"] = Field(
         default="auto",
-        description="whose vectors make the prior: an untrained sketch of each network, or MGCN's; "
-        "auto: MGCN's where hyperedges of one's own are given, else the sketch",
+        description="what makes the prior: an untrained sketch of each network, MGCN's space of both networks "
+        "(shared), or MGCN's trained vectors; auto: mgcn where hyperedges of one's own are given, shared with 10 "
+        "to 199 anchors in networks of 20,000 accounts together at most, else sketch",
     )
     score: Literal["auto", "cosine", "similarity", "network"] = Field(
         default="auto",
@@ -130,6 +131,13 @@ class EvidenceConfig(Stage):
         default=10, ge=1, le=10_000, description="best candidates of an account that send messages in a round"
     )
     keep: int = Field(default=50, ge=1, le=100_000, description="best candidates of each account in the result")
+    entries: int = Field(
+        default=40_000_000,
+        ge=1,
+        le=1_000_000_000_000,
+        description="candidates of all accounts together at most: with more accounts, keep is smaller, and candidates "
+        "at least",
+    )
     first_temperature: float = Field(default=4.0, gt=0, le=1e6, description="temperature of the first round")
     temperature: float = Field(default=1.0, gt=0, le=1e6, description="divides log-odds before they become beliefs")
     work: float = Field(

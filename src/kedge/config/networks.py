@@ -67,8 +67,21 @@ HYPERGRAPHS: Final[Mapping[str, str]] = {
     "centrality": "one hyperedge per centrality and per large community",
     "latent": "one hyperedge per code of an autoencoder",
     "profiles": "one hyperedge per value of profiles that accounts have in common",
+    "communities": "one hyperedge per community, at several resolutions",
+    "nearest": "one hyperedge around each account, of those with the nearest vectors",
 }
-_NAMES: Final = "|".join(HYPERGRAPHS)
+# What a number after the name of a builder replaces, e.g. neighbourhood:128.
+SIZES: Final[Mapping[str, str]] = {
+    "neighbourhood": "nearest",
+    "anchor": "nearest",
+    "centrality": "communities",
+    "latent": "codes",
+    "profiles": "largest",
+    "communities": "resolutions",
+    "nearest": "similar",
+}
+AUTO: Final = "auto"
+_NAMES: Final = rf"({'|'.join(HYPERGRAPHS)})(:[1-9]\d{{0,4}})?"
 
 
 class HypergraphConfig(Stage):
@@ -76,8 +89,18 @@ class HypergraphConfig(Stage):
 
     builders: str = Field(
         default="neighbourhood",
-        pattern=rf"^({_NAMES})(\+({_NAMES}))*$",
-        description=f"{', '.join(HYPERGRAPHS)}, or several joined by +, e.g. neighbourhood+centrality",
+        pattern=rf"^({AUTO}|{_NAMES}(\+{_NAMES})*)$",
+        description=f"{', '.join(HYPERGRAPHS)}, or several joined by +, e.g. neighbourhood+centrality; a number after "
+        "a colon is a builder's size, e.g. neighbourhood:128; auto: what held-out edges or validation anchors prefer",
+    )
+    trials: int = Field(
+        default=12, ge=1, le=1_000, description="auto: fits, or placements of both networks, at most, to choose by"
+    )
+    trial_steps: int = Field(
+        default=100,
+        ge=1,
+        le=1_000_000,
+        description="auto: training steps of each such fit; of a large network, one part",
     )
     nearest: int = Field(
         default=32,
@@ -128,6 +151,37 @@ class HypergraphConfig(Stage):
     values: int = Field(
         default=20, ge=1, le=10_000, description="profiles: hyperedges per account at most, those of its rarest values"
     )
+    resolutions: tuple[Annotated[float, Field(gt=0, le=1e6)], ...] = Field(
+        default=(1.0, 4.0, 16.0, 64.0),
+        min_length=1,
+        description="communities: resolutions of Louvain's method; the higher, the smaller the communities",
+    )
+    similar: int = Field(
+        default=16, ge=1, le=100_000, description="nearest: accounts per hyperedge, by the cosine of their vectors"
+    )
+    redraw: int = Field(
+        default=50,
+        ge=0,
+        le=1_000_000,
+        description="nearest: training steps after which its hyperedges are drawn again, from the current vectors; "
+        "0: never, they are those of a sketch",
+    )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The builders without their sizes."""
+        return tuple(part.partition(":")[0] for part in self.builders.split("+"))
+
+    def each(self) -> tuple[tuple[str, HypergraphConfig], ...]:
+        """Each builder by its name, with the settings that it has: a size in `builders` replaces one."""
+        found = []
+        for part in self.builders.split("+"):
+            name, _, size = part.partition(":")
+            own: dict[str, Any] = {"builders": part}
+            if size:
+                own[SIZES[name]] = (float(size),) if name == "communities" else int(size)
+            found.append((name, self.model_copy(update=own)))
+        return tuple(found)
 
 
 class MgcnConfig(Stage):
@@ -167,6 +221,10 @@ class MgcnConfig(Stage):
         default="learned",
         description="share of a level's output that is passed on, the rest being its input: learned from the degree, "
         "or fixed (1 for the simple level, blend for the hypergraph level)",
+    )
+    tune_gates: bool = Field(
+        default=True,
+        description="stop = edges, gate = learned: the share that each level passes on is adjusted by held-out edges",
     )
     blend: float = Field(
         default=0.33,

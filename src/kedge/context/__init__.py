@@ -16,6 +16,7 @@ from kedge.context.machine import (
 from kedge.context.run_context import (
     Cache,
     CacheEntry,
+    MemoryCache,
     Noting,
     Progress,
     RunContext,

@@ -178,7 +178,8 @@ class MemoryCache:
 
 @dataclass(frozen=True)
 class RunContext:
-    """A cache, and where progress is reported."""
+    """A cache, and where progress is reported; `scratch` is where unfinished work may lie, the cache if not given."""
 
     cache: Cache = field(default_factory=MemoryCache)
     progress: Progress = field(default_factory=Silent)
+    scratch: Cache | None = None

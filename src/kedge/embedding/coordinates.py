@@ -14,6 +14,8 @@ the logarithm of how much larger an entry is than the mean of its column, and a 
 An account's vector is [X_s, X_h, w z_v] with z_v = log(1 + d_v), centred and scaled by its standard deviation. Where
 `hypergraph.builders` has profiles, the values that accounts of both networks have are coordinates too: a third level
 with the same activation, by which rare values count for more. An account without any has none of its coordinates.
+Other builders are further levels with the same activation, since hyperedges around or with the accounts of known pairs
+mean the same in both networks: `nearest` and a sized `neighbourhood` as H X^0, `communities` as H D_e^-1 H^T X^0.
 Nothing is trained: the paper's W and F are I. Only the entries above log ε are stored, and a row keeps its largest.
 """
 
@@ -28,6 +30,7 @@ from scipy.sparse import csc_array, csr_array, diags_array, eye_array, hstack
 
 from kedge.config import Config, HypergraphConfig, SharedConfig
 from kedge.context import Cache, CacheEntry, digest, get_or_make
+from kedge.hypergraph import BUILDERS
 from kedge.hypergraph.neighbourhood import surround
 from kedge.linalg import join_csr, normalise, split_csr
 from kedge.types import BoolArray, FloatArray, Hypergraph, IntArray, Network, Problem
@@ -41,13 +44,14 @@ class Levels:
     """The operators of one network, [n, n] each, the column of an account being what it gives to others.
 
     `simple` is C, `hypergraph` is D^-1/2 H; `standing` [n] is z; `values` [n, values of profiles], 1 where an account
-    has the value.
+    has the value; `further` are those of other builders, each a chain of factors.
     """
 
     simple: csc_array
     hypergraph: csc_array
     standing: FloatArray
     values: csc_array | None = None
+    further: tuple[tuple[csc_array, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,18 +82,65 @@ def prepare_levels(problem: Problem, config: Config, cache: Cache) -> tuple[Leve
 
     def prepare(network: Network, own: Hypergraph | None) -> Levels:
         weighed = network if own is None else _weigh_edges(network, own)
-        A, settings = weighed.adjacency, _walk_settings(config, network.n)
-        key = digest(["levels", settings.model_dump(mode="json")], A.indptr, A.indices, A.data)
-        made = get_or_make(
-            cache, key, lambda: CacheEntry(split_csr(surround(weighed, settings, np.arange(weighed.n)).H))
-        )
-        H = join_csr(made.arrays)
+        settings = _walk_settings(config, network.n)
+
+        def draw() -> CacheEntry:
+            return CacheEntry(split_csr(surround(weighed, settings, np.arange(weighed.n)).H))
+
+        H = join_csr(get_or_make(cache, _key_of_levels(weighed, settings), draw).arrays)
         assert H is not None
-        return levels_of(weighed, H, config.shared.own)
+        return replace(levels_of(weighed, H, config.shared.own), further=further_levels(weighed, config))
 
     left, right = map(prepare, (problem.left, problem.right), problem.hypergraphs)
+    if "profiles" not in config.hypergraph.names:
+        return left, right
     values = common_values(problem, config.hypergraph.largest)
     return replace(left, values=values[0]), replace(right, values=values[1])
+
+
+def recall_levels(problem: Problem, config: Config, cache: Cache) -> tuple[Levels, Levels] | None:
+    """The operators by hyperedges from the cache alone; None where it does not have those of both networks, or where
+    the user's own hyperedges weigh the edges."""
+    both = (problem.left, problem.right)
+    keys = [_key_of_levels(network, _walk_settings(config, network.n)) for network in both]
+    if any(own is not None for own in problem.hypergraphs) or any(cache.get(key) is None for key in keys):
+        return None
+    return prepare_levels(problem, config, cache)
+
+
+def _key_of_levels(network: Network, settings: HypergraphConfig) -> str:
+    A = network.adjacency
+    return digest(["levels", settings.model_dump(mode="json")], A.indptr, A.indices, A.data)
+
+
+def place_both(levels: tuple[Levels, Levels], known: IntArray, config: Config) -> tuple[FloatArray, FloatArray]:
+    """Vectors [n, d] of both networks by the known pairs [m, 2], compressed."""
+    placed = [locate(levels[side], known[:, side], config.shared) for side in (0, 1)]
+    left, right = (compress(side, config.mgcn.dimensions, config.seed) for side in placed)
+    return left, right
+
+
+def further_levels(network: Network, config: Config) -> tuple[tuple[csc_array, ...], ...]:
+    """The operators of builders other than the plain `neighbourhood`, which is a level anyway, and `profiles`.
+
+    `anchor` is that level. Centralities and codes have no column for a known pair, so they are no coordinates here; the
+    degree is one already.
+    """
+    found: list[tuple[csc_array, ...]] = []
+    for part, (name, own) in zip(config.hypergraph.builders.split("+"), config.hypergraph.each(), strict=True):
+        if name == "communities":
+            H = csc_array(BUILDERS[name].build(network, own, config.seed).H)
+            size = np.diff(H.indptr)
+            # Large communities would make every account a candidate of every other.
+            H = csc_array(H[:, size <= config.shared.members])
+            mean = diags_array(1 / np.maximum(np.diff(H.indptr), 1).astype(np.float32))
+            found.append((H, csc_array(mean @ H.T.tocsc())))
+        elif name == "nearest":
+            found.append((csc_array(BUILDERS[name].build(network, own, config.seed).H),))
+        elif name == "neighbourhood" and part != name:
+            settings = _walk_settings(config, network.n).model_copy(update={"nearest": own.nearest})
+            found.append((csc_array(surround(network, settings, np.arange(network.n)).H),))
+    return tuple(found)
 
 
 def common_values(problem: Problem, largest: int) -> tuple[csc_array | None, csc_array | None]:
@@ -137,6 +188,7 @@ def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordi
     """The vectors of one network, `accounts` [m] being its side of the known pairs."""
     both = {"simple": levels.simple, "hypergraph": levels.hypergraph}
     chosen = [csc_array(operator[:, accounts]) for name, operator in both.items() if settings.levels in ("both", name)]
+    chosen += [_columns(factors, accounts) for factors in levels.further]
     weights: list[FloatArray] = [np.ones(len(levels.standing)) for _ in chosen]
     if levels.values is not None:
         has = np.bincount(levels.values.indices, minlength=len(levels.standing)) > 0
@@ -160,6 +212,15 @@ def locate(levels: Levels, accounts: IntArray, settings: SharedConfig) -> Coordi
     tail, other = (np.column_stack([*given, of_degree]).astype(np.float32) for given in (tails, mirrored))
     widths = tuple(columns.shape[1] for columns in chosen)
     return Coordinates(csr_array(hstack(entries, format="csr")), tail, other, widths)
+
+
+def _columns(factors: tuple[csc_array, ...], accounts: IntArray) -> csc_array:
+    """The columns of some accounts of a product, [n, m]."""
+    *others, last = factors
+    found = csc_array(last[:, accounts])
+    for factor in reversed(others):
+        found = csc_array(factor @ found)
+    return found
 
 
 def compress(placed: Coordinates, dimensions: int, seed: int) -> FloatArray:

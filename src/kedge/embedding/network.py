@@ -16,6 +16,7 @@ import numpy as np
 
 from kedge.config import Config
 from kedge.context import Cache, CacheEntry, Progress, RunContext, need_extra, spawn_seeds
+from kedge.embedding.auto import resolve_builders
 from kedge.embedding.part import PartFit, PartJob, megabytes, train_alone, train_part
 from kedge.embedding.plan import Plan, Source, describe, key_of_network, make_plan
 from kedge.embedding.reconcile import PartVectors, reconcile_parts, refine_boundary, rotate_onto_sketch
@@ -23,6 +24,7 @@ from kedge.embedding.sketch import concatenate_sketch
 from kedge.embedding.states import PartStates
 from kedge.engine import make_engine
 from kedge.engine.memory import refuse_too_large
+from kedge.hypergraph.choice import BuilderChoice
 from kedge.types import FloatArray, KedgeError, Parts, Problem
 
 
@@ -33,7 +35,8 @@ class NetworkVectors:
 
     `losses` has one curve per part, `trivial` is the loss of equal vectors, `auc` that of held-out edges (None where
     none were), `steps` the training steps of each part, `hyperedges` the figures of its hyperedges, `levels` the share
-    that its two levels pass on (None where nothing was trained).
+    that its two levels pass on (None where nothing was trained), `choice` how builders of hyperedges were chosen (None
+    where the user named them).
     """
 
     vectors: FloatArray
@@ -46,6 +49,7 @@ class NetworkVectors:
     hyperedges: tuple[Mapping[str, Any] | None, ...]
     notes: tuple[str, ...]
     levels: tuple[tuple[float, float] | None, ...] = ()
+    choice: BuilderChoice | None = None
 
     @property
     def level_shares(self) -> tuple[float, float] | None:
@@ -96,6 +100,7 @@ class NetworkVectors:
         }
         facts["hyperedges"] = [None if figures is None else dict(figures) for figures in self.hyperedges]
         facts["levels"] = [None if pair is None else list(pair) for pair in self.levels]
+        facts["choice"] = None if self.choice is None else self.choice.facts()
         return CacheEntry(arrays, facts)
 
     @staticmethod
@@ -113,6 +118,7 @@ class NetworkVectors:
             tuple(facts["hyperedges"]),
             tuple(facts["notes"]),
             tuple(None if pair is None else tuple(pair) for pair in facts.get("levels", ())),
+            BuilderChoice.from_facts(facts["choice"]) if facts.get("choice") else None,
         )
 
 
@@ -130,13 +136,18 @@ def embed_networks(
     made = {key: NetworkVectors.from_entry(entry) for key in keys if (entry := context.cache.get(key)) is not None}
     if len(made) < len(set(keys)):
         need_extra("mgcn", "training vectors")
-    plans = {key: make_plan(source, config) for key, source in zip(keys, sources, strict=True) if key not in made}
+    plans, choices = {}, {}
+    for key, source in zip(keys, sources, strict=True):
+        if key not in made and key not in plans:
+            own, choices[key] = resolve_builders(source, config, context)
+            plans[key] = make_plan(source, own)
     for plan in plans.values():
         for note in (*plan.notes, *([describe(plan)] if plan.parts.count > 1 else [])):
             context.progress.note(note)
     fits = _train(list(plans.values()), config, context)
     for key, plan in plans.items():
-        made[key] = _assemble(plan, [fits[part] for part in plan.keys], config)
+        fit = _assemble(plan, [fits[part] for part in plan.keys], config)
+        made[key] = replace(fit, choice=choices[key])
         for note in (*made[key].notes[len(plan.notes) :], made[key].describe(plan.source.name)):
             context.progress.note(note)
         context.cache.put(key, made[key].cache_entry())

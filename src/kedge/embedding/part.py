@@ -90,7 +90,9 @@ def megabytes(job: PartJob) -> float:
     """Roughly the memory that training a part needs beyond an idle process (measured by benchmarks/part_cost.py)."""
     n, mgcn = job.adjacency.shape[0], job.config.mgcn
     dense = 4 * n * (_STATE * mgcn.dimensions + _POOLS * mgcn.pool)
-    members = n * max(job.config.hypergraph.nearest, 8) + (job.shared_values.H.nnz if job.shared_values else 0)
+    drawn = job.config.hypergraph.each()
+    sizes = [own.similar if name == "nearest" else own.nearest for name, own in drawn if name != "profiles"]
+    members = n * max(sum(sizes), 8) + (job.shared_values.H.nnz if job.shared_values else 0)
     return (dense + _MEMBER_BYTES * members + _ENTRY_BYTES * job.adjacency.nnz) / 1e6
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from kedge.config import Config
+from kedge.config import AUTO, Config
 from kedge.context import digest, spawn_seeds
 from kedge.embedding.part import PartJob, hyperedges, key_of
-from kedge.embedding.sketch import first_vectors, sketch_network
+from kedge.embedding.sketch import first_vectors
 from kedge.hypergraph.profiles import rare_values
+from kedge.linalg import sketch_network
 from kedge.partition import part_adjacency, partition
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network, Parts
 
@@ -103,8 +104,8 @@ def _begin_from(job: PartJob, first: FloatArray) -> PartJob:
 
 def _around_all(config: Config) -> Config:
     """The configuration with hyperedges around all accounts in place of those around anchored ones."""
-    names = ["neighbourhood" if name == "anchor" else name for name in config.hypergraph.builders.split("+")]
-    drawn = config.hypergraph.model_copy(update={"builders": "+".join(dict.fromkeys(names))})
+    parts = [part.replace("anchor", "neighbourhood") for part in config.hypergraph.builders.split("+")]
+    drawn = config.hypergraph.model_copy(update={"builders": "+".join(dict.fromkeys(parts))})
     return config.model_copy(update={"hypergraph": drawn})
 
 
@@ -122,7 +123,7 @@ def check_features(features: Any, n: int) -> FloatArray:
 
 def uses_anchors(config: Config) -> bool:
     """Whether hyperedges are drawn around anchored accounts."""
-    return "anchor" in config.hypergraph.builders.split("+")
+    return bool({"anchor", AUTO} & set(config.hypergraph.names))
 
 
 def describe(plan: Plan) -> str:

@@ -8,6 +8,7 @@ is `kedge.engine.NAME`, with `make(config, megabytes_each, note)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -20,6 +21,32 @@ class Engine(Protocol):
     def run(self, job: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """(place, result) of every argument, in the order in which they are ready."""
         ...
+
+
+class Session(Protocol):
+    """Workers elsewhere, for several rounds of jobs that share large values."""
+
+    def threads(self) -> int:
+        """Of all workers."""
+        ...
+
+    def run(
+        self, job: Callable[..., Any], arguments: Sequence[Any], shared: Sequence[Any] = ()
+    ) -> Iterator[tuple[int, Any]]:
+        """(place, job(argument, *shared)) of every argument, in the order in which they are ready."""
+        ...
+
+
+@contextmanager
+def open_session(config: EngineConfig, note: Callable[[str], None] = lambda _: None) -> Iterator[Session | None]:
+    """The workers of a cluster, if the configuration names one; None where work stays on this machine."""
+    if config.name != "dask":
+        yield None
+        return
+    from kedge.engine.dask import make
+
+    with make(config, 0.0, note).session() as session:
+        yield session
 
 
 def check_engine(config: EngineConfig) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -36,6 +37,12 @@ class Dask:
 
     def run(self, job: Callable[[Any], Any], arguments: Sequence[Any]) -> Iterator[tuple[int, Any]]:
         """As they are ready."""
+        with self.session() as session:
+            yield from session.run(job, arguments)
+
+    @contextmanager
+    def session(self) -> Iterator[DaskSession]:
+        """A connection for several rounds of jobs."""
         need_extra("cluster", "the engine dask")
         self.address.probe(self.connect_seconds)
         with _without_noise():
@@ -46,7 +53,7 @@ class Dask:
                     raise self._no_workers()
                 words = "1 worker" if len(threads) == 1 else f"{len(threads)} workers"
                 self.note(f"engine dask: {words} with {sum(threads.values())} threads in all at {self.address}")
-                yield from _Queue(self, client, job, arguments).results()
+                yield DaskSession(self, client)
             finally:
                 client.close()
 
@@ -84,13 +91,66 @@ def _without_noise() -> Iterator[None]:
 
 
 @dataclass
+class DaskSession:
+    """An open connection. Values that jobs share are sent once, and stay on the workers as long as they are used.
+
+    A shared value is the result of a task that returns it: where a worker is lost with it, the scheduler has it made
+    again on another. So the scheduler holds every shared value in use.
+    """
+
+    engine: Dask
+    client: Any
+    held: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # id of a value: the value and its future
+    hung: set[str] = field(default_factory=set)  # as in `_Queue`: known from one round of jobs to the next
+    silent: set[str] = field(default_factory=set)
+    seen: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def threads(self) -> int:
+        """Of all workers."""
+        return sum(self.client.nthreads().values())
+
+    def run(
+        self, job: Callable[..., Any], arguments: Sequence[Any], shared: Sequence[Any] = ()
+    ) -> Iterator[tuple[int, Any]]:
+        """(place, job(argument, *shared)) of every argument, as they are ready; shared values of the call before that
+        are not used again are forgotten."""
+        self.held = {name: both for name, both in self.held.items() if any(both[0] is value for value in shared)}
+        queue = _Queue(self.engine, self.client, job, arguments, shared, self)
+        queue.hung, queue.silent, queue.seen = self.hung, self.silent, self.seen
+        try:
+            yield from queue.results()
+        finally:
+            self.silent, self.seen = queue.silent, queue.seen
+
+    def handles(self, shared: Sequence[Any], workers: Sequence[str] | None) -> list[Any]:
+        """The futures of shared values; on these workers alone, where some are not to be used."""
+        for value in shared:
+            if id(value) not in self.held:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # that it is large is the point
+                    future = self.client.submit(_same, value, pure=False, workers=workers)
+                self.held[id(value)] = (value, future)
+        return [self.held[id(value)][1] for value in shared]
+
+    def forget(self) -> None:
+        """Send shared values anew: a worker that has them may not answer."""
+        self.held.clear()
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass
 class _Queue:
     """The jobs of one run on one cluster: which are running, and since when."""
 
     engine: Dask
     client: Any
-    job: Callable[[Any], Any]
+    job: Callable[..., Any]
     arguments: Sequence[Any]
+    shared: Sequence[Any]
+    session: DaskSession
     running: dict[Any, tuple[int, float]] = field(default_factory=dict)
     tries: dict[int, int] = field(default_factory=dict)
     hung: set[str] = field(default_factory=set)  # workers with a job that took too long
@@ -118,7 +178,8 @@ class _Queue:
     def _submit(self, place: int) -> None:
         self.tries[place] = self.tries.get(place, 0) + 1
         others = list(self._usable()) if self.hung or self.silent else None
-        future = self.client.submit(self.job, self.arguments[place], pure=False, workers=others or None)
+        handles = self.session.handles(self.shared, others or None)
+        future = self.client.submit(self.job, self.arguments[place], *handles, pure=False, workers=others or None)
         self.running[future] = (place, time.monotonic())
 
     def _usable(self) -> dict[str, int]:
@@ -182,8 +243,10 @@ class _Queue:
             self.engine.note(f"no sign of life from the Dask worker at {worker} for {silence:g} s")
         if new and self._usable():
             held = {key for worker, keys in self.client.processing().items() if worker in new for key in keys}
+            if self.shared:  # others may wait for a value that the silent worker alone has
+                self.session.forget()
             for future, (place, _) in list(self.running.items()):
-                if future.key in held:
+                if future.key in held or self.shared:
                     self._resubmit(future, place, done)
 
     def _leave_hung(self, done: set[int]) -> None:
@@ -192,6 +255,7 @@ class _Queue:
         holders = self.client.processing() if late else {}
         for future, place in late:
             self.hung.update(worker for worker, keys in holders.items() if future.key in keys)
+            self.session.forget()
             if place not in done and (self.tries[place] > self.engine.retries or not self._usable()):
                 raise KedgeError(
                     f"job {place + 1} did not come back from {self.engine.address} within {timeout:.0f} s",

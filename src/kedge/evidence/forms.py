@@ -9,13 +9,14 @@ constraint that everybody has a partner is itself the strongest evidence; where 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
+from kedge.evidence.blocks import Where
 from kedge.evidence.kernels import LEAST_RATIO
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
@@ -25,7 +26,6 @@ from kedge.linalg import gains, pattern, reciprocal_ranks, row_index, with_data
 from kedge.types import IntArray, Network, Problem
 
 _ROUNDS = 12  # of the dense form; unmeasured
-_COLD = 9  # of them until the last temperature; unmeasured
 _LAST_TEMPERATURE = 1.5  # no slack to flee to: beliefs stay softer than in the sparse form; unmeasured
 _SCALINGS = 8  # of rows and columns in turn (Sinkhorn); unmeasured
 _FOLDS = 3  # of the trial; unmeasured
@@ -101,12 +101,9 @@ def propagate_dense(
     config: EvidenceConfig,
     prior: csr_array | None = None,
     profiles: ProfilePrior | None = None,
-    start: csr_array | None = None,
+    where: Where | None = None,  # noqa: ARG001 (small enough for one place)
 ) -> Evidence:
-    """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each.
-
-    `start` holds beliefs of nearly the same problem: from them on, only the rounds at the last temperature are run.
-    """
+    """Anneal doubly stochastic beliefs; 12 rounds of four sparse-dense products each."""
     shape = (problem.left.n, problem.right.n)
     s, t = edge_rates(problem)
     degree_prior = fit_degree_prior(problem)
@@ -139,10 +136,10 @@ def propagate_dense(
         received += (edges[1] @ np.ascontiguousarray(np.log(of_right).T)).T
         return np.asarray(received * np.float32(0.5) + constant)
 
-    kept = np.zeros(base.shape, np.float32) if start is None else start.toarray()[here].astype(np.float32)
+    kept = np.zeros(base.shape, np.float32)
     trace: list[float] = []
-    for turn in range(0 if start is None else _COLD, _ROUNDS):
-        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / _COLD, 0)
+    for turn in range(_ROUNDS):
+        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / (_ROUNDS - 3), 0)
         belief, _ = _balanced(log_odds(kept) / np.float32(_LAST_TEMPERATURE * heat))
         # What is dropped here is too small to count; the support that remains can be shown.
         before, kept = kept, np.where(belief >= config.least_belief / 100, belief, np.float32(0))
@@ -168,7 +165,25 @@ def propagate_dense(
 
 
 Form = Literal["sparse", "dense"]
-FORMS: Final = {"sparse": propagate, "dense": propagate_dense}
+
+
+class Propagate(Protocol):
+    """What both forms are: from a problem, with what else is known of its pairs, to evidence."""
+
+    def __call__(
+        self,
+        problem: Problem,
+        config: EvidenceConfig,
+        prior: csr_array | None = None,
+        profiles: ProfilePrior | None = None,
+        *,
+        where: Where | None = None,
+    ) -> Evidence:
+        """The evidence of all rounds."""
+        ...
+
+
+FORMS: Final[dict[str, Propagate]] = {"sparse": propagate, "dense": propagate_dense}
 
 
 def choose(

@@ -4,9 +4,9 @@ Notation: left accounts are u and their neighbours a, right accounts are v and t
 end b is matched to a neighbour a of u has the likelihood ratio `hit / chance(v, b)`, chance = x / (1 + x),
 x = d_v d_b / 2m; without an edge it is `miss = 1 - hit`.
 
-Every pair is computed by one thread in one order, so results do not depend on the number of threads. A thread has the
-left accounts of `rows`, from the first to before the second number. The right side is taken band by band, so that the
-messages to one band fit into memory.
+Every pair is computed by one thread in one order, so results do not depend on the number of threads. A thread sends the
+messages of the left accounts of `rows`, from the first to before the second number, and scores those of a list. The
+right side is taken band by band, so that the messages to one band fit into memory.
 
 Kernels take NamedTuples and unpack them before the loops. The innermost loops call no function with arrays: either
 would count references there, atomically, which cost a third of the CPU when it was tried.
@@ -71,6 +71,29 @@ class Inputs(NamedTuple):
     prior: Entries
 
 
+class Fixed(NamedTuple):
+    """What blocks read in every round; as in `Inputs` but for `term` and `mass`, which `Turn` has.
+
+    `indptr`, `neighbours`: the edges of the right network to accounts without an anchor; `right_features` [n_2, k].
+    """
+
+    left: LeftSide
+    right: RightSide
+    prior: Entries
+    indptr: _Array
+    neighbours: _Array
+    right_features: _Array
+
+
+class Turn(NamedTuple):
+    """What one round starts from: beliefs, what each account alone adds to a score, [n_1] and [n_2], and `mass`."""
+
+    beliefs: Entries
+    left_term: _Array
+    right_term: _Array
+    mass: _Array
+
+
 class Band(NamedTuple):
     """The right accounts from `first` on, `width` of them; the neighbours of b among them are
     `neighbours[low[b] : high[b]]`."""
@@ -101,7 +124,8 @@ class BestLists(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Where a thread writes: lists of left accounts, its own lists of right accounts, and what it reads of each v.
+    """Where a thread writes: lists of left accounts from the `first` on, its own lists of right accounts, and what it
+    reads of each v.
 
     `facts` [n_2, 2 + k]: the score that an offer must reach, v's term, v's features. They are in one row since on large
     networks a pair costs as much as its reads from distant memory.
@@ -110,6 +134,7 @@ class Lists(NamedTuple):
     of_left: BestLists
     of_right: BestLists
     facts: _Array
+    first: int
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
@@ -139,6 +164,8 @@ def send_messages(rows: tuple[int, int], inputs: Inputs, band: Band, messages: M
     seen = np.zeros(width, np.bool_)
     for a in range(rows[0], rows[1]):
         base, count, rho = start[a], 0, 0.0
+        if start[a + 1] == base:  # no room: nobody asks for them
+            continue
         for i in range(indptr[a], indptr[a + 1]):
             b = indices[i]
             rho += belief[i]
@@ -199,8 +226,9 @@ def _push(heap_value: _Array, heap_column: _Array, size: int, x: float, v: int) 
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def score_candidates(rows: tuple[int, int], inputs: Inputs, band: Band, messages: Messages, lists: Lists) -> None:
-    """Offer each pair (u, v) that evidence or the prior reaches to the lists of both its accounts, with its L(u, v).
+def score_candidates(chosen: _Array, inputs: Inputs, band: Band, messages: Messages, lists: Lists) -> None:
+    """Offer each pair (u, v) that evidence or the prior reaches to the lists of both its accounts, with its L(u, v); u
+    of the `chosen` accounts.
 
     L(u, v) is half the sum over the edges of u (messages), half the sum over the edges of v, and what the accounts add
     by themselves. Anchored accounts are no candidates.
@@ -215,13 +243,13 @@ def score_candidates(rows: tuple[int, int], inputs: Inputs, band: Band, messages
     start, message_accounts, message_values, lengths = messages
     list_accounts, list_scores, sizes = lists.of_left
     right_accounts, right_scores, right_sizes = lists.of_right
-    facts = lists.facts
+    facts, first_row = lists.facts, lists.first
     room = right_scores.shape[1]
     hit, miss = left.hit, 1.0 - left.hit
     place, reached, total = np.full(width, -1, np.int32), np.empty(width, np.int32), np.empty(width)
     n_right = len(low)
     end_place, ends_reached, end_total = np.full(n_right, -1, np.int32), np.empty(n_right, np.int32), np.empty(n_right)
-    for u in range(rows[0], rows[1]):
+    for u in chosen:
         if anchored[u]:
             continue
         count, end_count = 0, 0
@@ -260,19 +288,32 @@ def score_candidates(rows: tuple[int, int], inputs: Inputs, band: Band, messages
                     place[v], reached[count], total[count] = count, v, 0.0
                     count += 1
                 total[place[v]] += 2.0 * prior[j]
-        size = sizes[u]
+        row = u - first_row
+        size = sizes[row]
         for k in range(count):
             place[reached[k]] = -1
             v = first + reached[k]
             x = 0.5 * total[k] + term[u] + facts[v, 1]
             for i in range(features.shape[1]):
                 x += features[u, i] * facts[v, 2 + i]
-            size = _push(list_scores[u], list_accounts[u], size, x, v)
+            size = _push(list_scores[row], list_accounts[row], size, x, v)
             if x >= facts[v, 0]:
                 right_sizes[v] = _push(right_scores[v], right_accounts[v], right_sizes[v], x, u)
                 if right_sizes[v] == room:
                     facts[v, 0] = right_scores[v, 0]
-        sizes[u] = size
+        sizes[row] = size
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def sum_over_neighbours(indptr: _Array, indices: _Array, values: _Array) -> _Array:
+    """The sum of the values [n] of each account's neighbours, [n]."""
+    result = np.empty(len(indptr) - 1)
+    for u in range(len(result)):
+        total = 0.0
+        for i in range(indptr[u], indptr[u + 1]):
+            total += values[indices[i]]
+        result[u] = total
+    return result
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
@@ -286,35 +327,43 @@ def join(best: BestLists, more: BestLists) -> None:
 
 
 @njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
-def unite(of_left: BestLists, of_right: BestLists) -> tuple[_Array, _Array, _Array]:
+def deal(of_right: BestLists, n_left: int) -> Entries:
+    """The pairs in the lists of the right accounts as rows of the left ones, sorted."""
+    accounts, scores, sizes = of_right
+    indptr = np.zeros(n_left + 1, np.int64)
+    for v in range(len(sizes)):
+        for k in range(sizes[v]):
+            indptr[accounts[v, k] + 1] += 1
+    for u in range(n_left):
+        indptr[u + 1] += indptr[u]
+    end = indptr[:-1].copy()
+    dealt = np.empty(indptr[n_left], np.int32)
+    values = np.empty(indptr[n_left], scores.dtype)
+    for v in range(len(sizes)):
+        for k in range(sizes[v]):
+            u = accounts[v, k]
+            dealt[end[u]] = v
+            values[end[u]] = scores[v, k]
+            end[u] += 1
+    return Entries(indptr, dealt, values)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def unite(of_left: BestLists, dealt: Entries, first: int) -> tuple[_Array, _Array, _Array]:
     """(indptr, indices, data) of the pairs in the lists of either side, rows sorted; both give a pair the same score.
 
-    Right lists are dealt out to the rows in the order of v, so that only the K columns of a left list need
-    sorting, by insertion: K is some dozens.
+    `of_left` has the lists of the left accounts from the `first` on. Only their K columns need sorting, by insertion: K
+    is some dozens.
     """
     accounts, scores, sizes = of_left
-    right_accounts, right_scores, right_sizes = of_right
-    n, n_right = len(sizes), len(right_sizes)
-    end = np.zeros(n + 1, np.int64)  # of the pairs from right lists in each row, while they are dealt out
-    for v in range(n_right):
-        for k in range(right_sizes[v]):
-            end[right_accounts[v, k] + 1] += 1
-    for u in range(n):
-        end[u + 1] += end[u]
-    dealt = np.empty(end[n], np.int32)
-    dealt_scores = np.empty(end[n])
-    for v in range(n_right):
-        for k in range(right_sizes[v]):
-            u = right_accounts[v, k]
-            dealt[end[u]] = v
-            dealt_scores[end[u]] = right_scores[v, k]
-            end[u] += 1
+    begin, other, other_scores = dealt
+    n = len(sizes)
     indptr = np.zeros(n + 1, np.int64)
-    indices = np.empty(end[n] + sizes.sum(), np.int32)
-    data = np.empty(len(indices))
+    indices = np.empty(begin[first + n] - begin[first] + sizes.sum(), np.int32)
+    data = np.empty(len(indices), scores.dtype)
     columns = np.empty(accounts.shape[1], np.int64)
-    values = np.empty(accounts.shape[1])
-    count = begin = 0
+    values = np.empty(accounts.shape[1], scores.dtype)
+    count = 0
     for u in range(n):
         for k in range(sizes[u]):
             j = k
@@ -322,19 +371,18 @@ def unite(of_left: BestLists, of_right: BestLists) -> tuple[_Array, _Array, _Arr
                 columns[j], values[j] = columns[j - 1], values[j - 1]
                 j -= 1
             columns[j], values[j] = accounts[u, k], scores[u, k]
-        i, k = begin, 0
-        while i < end[u] or k < sizes[u]:
-            if k == sizes[u] or (i < end[u] and dealt[i] < columns[k]):
-                indices[count], data[count] = dealt[i], dealt_scores[i]
+        i, end, k = begin[first + u], begin[first + u + 1], 0
+        while i < end or k < sizes[u]:
+            if k == sizes[u] or (i < end and other[i] < columns[k]):
+                indices[count], data[count] = other[i], other_scores[i]
                 i += 1
             else:
                 indices[count], data[count] = columns[k], values[k]
-                if i < end[u] and dealt[i] == columns[k]:
+                if i < end and other[i] == columns[k]:
                     i += 1
                 k += 1
             count += 1
         indptr[u + 1] = count
-        begin = end[u]
     return indptr, indices[:count].copy(), data[:count].copy()
 
 
@@ -351,4 +399,33 @@ def grouped_softmax(values: _Array, group: _Array, groups: int, background: floa
         mass[group[i]] += weight[i]
     for i in range(len(values)):
         weight[i] /= mass[group[i]]
+    return weight
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def raise_peaks(values: _Array, group: _Array, peak: _Array) -> None:
+    """`grouped_softmax` in three steps, for values that come in blocks. First the largest of each group, at least 0."""
+    for i in range(len(values)):
+        peak[group[i]] = max(peak[group[i]], values[i])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def background_masses(peak: _Array, background: float) -> _Array:
+    """What members at 0 add to the mass of each group; compiled, since numpy's exp differs in the last digit."""
+    return background * np.exp(-peak)
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def add_masses(values: _Array, group: _Array, peak: _Array, mass: _Array) -> None:
+    """Then what the weights of each group add to its mass, which starts from its background."""
+    for i in range(len(values)):
+        mass[group[i]] += math.exp(values[i] - peak[group[i]])
+
+
+@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator, unused-ignore]
+def weights_of(values: _Array, group: _Array, peak: _Array, mass: _Array) -> _Array:
+    """Then the share of each value in its group."""
+    weight = np.empty(len(values))
+    for i in range(len(values)):
+        weight[i] = math.exp(values[i] - peak[group[i]]) / mass[group[i]]
     return weight

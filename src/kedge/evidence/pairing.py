@@ -23,21 +23,26 @@ from scipy.sparse import csr_array
 
 from kedge.config import Config, PairingConfig
 from kedge.context import Progress, RunContext
+from kedge.embedding.coordinates import place_both, prepare_levels
 from kedge.embedding.sketch import vectors_of
+from kedge.evidence.blocks import Where
 from kedge.evidence.forms import FORMS, choose
 from kedge.evidence.model import Evidence, common_edges
 from kedge.evidence.profile_prior import ProfilePrior, profile_prior
 from kedge.evidence.profile_weight import choose_profile_weight
 from kedge.evidence.propagate import propagate
 from kedge.evidence.ranking import Choices, fit_mixture, known_of, mix, ranking_scores, weighed_scores
-from kedge.linalg import VectorAlignment, gains, reciprocal_ranks, row_index
+from kedge.evidence.shared_prior import shared_prior
+from kedge.linalg import VectorAlignment, entries_at, gains, reciprocal_ranks, row_index
 from kedge.similarity import FOLDS, each_once, fit_similarity, free_candidates, local_scales, project_by, project_folds
 from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
 _EXACT_UP_TO = 20_000  # accounts per network: a prior can miss a pair (docs/decisions/0021)
 _GROWTH = 1.1  # of the certain matches, from which another refinement pays; unmeasured
+_COORDINATES = 10  # anchors: with fewer, a space of them has too few dimensions (docs/decisions/0051)
 _PLENTY = 200  # with as many anchors the spaces are aligned well at once (docs/decisions/0020)
-_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes
+_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes; so does a
+# refinement in MGCN's shared space, which is used up to there (docs/decisions/0051)
 _LARGE = 3  # refinements of larger ones: later ones move next to nothing (docs/decisions/0021)
 _EDGES = 10  # for each account that may be embedded: they cost as much (docs/decisions/0021)
 _COMMON = 0.5  # of one network's edges: with more in the other one, evidence does not mislead (docs/decisions/0025)
@@ -63,6 +68,27 @@ class Near:
     pairs: IntArray
     log_ratio: FloatArray
     vectors: VectorAlignment | None = None
+
+
+def find_near(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Near:
+    """The nearest pairs and evidence's candidates, in the space that `pairing.vectors` names."""
+    if config.pairing.vectors == "shared":
+        return _near_in_shared_space(problem, evidence, config, context)
+    return near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
+
+
+def _near_in_shared_space(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Near:
+    known = certain_pairs(problem, evidence, config.pairing.certain)
+    reached = np.column_stack([row_index(evidence.log_odds), evidence.log_odds.indices])
+    levels = prepare_levels(problem, config, context.cache)
+    found = shared_prior(problem, known, levels, config.shared, config.seed)
+    if found is None:
+        return Near(reached, np.zeros(len(reached)))
+    pairs = each_once(np.concatenate([np.column_stack([row_index(found), found.indices]), reached]))
+    pairs = pairs[~problem.is_rejected(pairs)]
+    ratio = entries_at(found, pairs)
+    vectors = VectorAlignment(*place_both(levels, known, config))
+    return Near(pairs, np.where(np.isfinite(ratio), ratio, 0.0), vectors)
 
 
 def near_pairs(
@@ -118,15 +144,15 @@ def refine(
     Matches that the prior makes certain align the spaces better than the anchors alone did, so it is made again as long
     as there are many more of them.
     """
-    spread = FORMS[config.evidence.form]
+    spread, where = FORMS[config.evidence.form], Where.of(config.engine, context)
     certain = len(certain_pairs(problem, evidence, config.pairing.certain))
     for _ in range(config.pairing.refinements):
         before = certain
-        near = near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
+        near = find_near(problem, evidence, config, context)
         prior = prior_of(near, evidence.beliefs.shape)
         if prior.nnz == 0:
             break
-        evidence = replace(spread(problem, config.evidence, prior, profiles), vectors=near.vectors)
+        evidence = replace(spread(problem, config.evidence, prior, profiles, where=where), vectors=near.vectors)
         certain = len(certain_pairs(problem, evidence, config.pairing.certain))
         if certain < _GROWTH * before:
             break
@@ -141,7 +167,7 @@ def signals_of_candidates(
     profiles: ProfilePrior | None = None,
 ) -> tuple[Near, FloatArray]:
     """The pairs that a mixture orders, and the signals of each, [m, 6]."""
-    near = near_pairs(problem, evidence, vectors_of(problem, config, context), config, context.progress)
+    near = find_near(problem, evidence, config, context)
     # The evidence of the anchors alone is that of a single round.
     single = config.evidence.model_copy(update={"rounds": 1, "least_rounds": 1})
     anchors_alone = propagate(problem, single, profiles=profiles)
@@ -162,7 +188,7 @@ def choose_settings(problem: Problem, config: Config, context: RunContext) -> Co
         return plain
     most = refinements_at_most(problem.left, problem.right, count, config.pairing)
     if most == 0:
-        if 0 < count < _PLENTY and config.pairing.accounts and config.pairing.vectors == "sketch":
+        if 0 < count < _PLENTY and config.pairing.accounts and config.pairing.vectors != "mgcn":
             context.progress.note(
                 f"{count} anchors are few for networks of this size: embeddings may find more, at more CPU, with "
                 "--set pairing.use=yes"
@@ -257,11 +283,14 @@ def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArr
 
 
 def with_vectors(problem: Problem, config: Config) -> Config:
-    """The kind of vectors chosen: hyperedges of the user's own are of use to MGCN alone."""
+    """What the prior is made from: hyperedges of the user's own are of use to MGCN alone; few anchors align two
+    sketches badly, and are coordinates of MGCN's shared space as they are (docs/decisions/0051)."""
     if config.pairing.vectors != "auto":
         return config
-    kind = "mgcn" if any(own is not None for own in problem.hypergraphs) else "sketch"
-    return with_pairing(config, vectors=kind)
+    if any(own is not None for own in problem.hypergraphs):
+        return with_pairing(config, vectors="mgcn")
+    few = _COORDINATES <= len(problem.anchors) < _PLENTY and problem.left.n + problem.right.n <= _SMALL
+    return with_pairing(config, vectors="shared" if few else "sketch")
 
 
 def with_pairing(config: Config, **changes: object) -> Config:

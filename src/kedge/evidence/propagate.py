@@ -29,18 +29,32 @@ compares this with other schedules on validation anchors.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from kedge.config import EvidenceConfig
-from kedge.evidence.kernels import grouped_softmax
+from kedge.context import CacheEntry, digest
+from kedge.engine import open_session
+from kedge.evidence.beliefs import at_least, believed, two_sided
+from kedge.evidence.blocks import Where, drop_blocks, run_round, settle
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
-from kedge.evidence.round import Model, one_round
-from kedge.linalg import nearby_order, renumber, reorder, row_index, with_data, without_entries
+from kedge.evidence.round import Model, entries, fix, turn
+from kedge.linalg import (
+    join_csr,
+    nearby_order,
+    renumber,
+    reorder,
+    row_index,
+    split_csr,
+    with_data,
+    without_entries,
+)
 from kedge.linalg.assign import How, assign
-from kedge.types import BoolArray, FloatArray, Problem
+from kedge.types import BoolArray, FloatArray, IntArray, Problem
 
 _DAMPING = 0.5  # share of the beliefs before, where they are mixed (benchmarks/evidence_choice.py)
 # Stored entries up to which the assignment is optimal. At a million entries it takes about a second (real log-odds) to
@@ -78,15 +92,6 @@ def schedule(problem: Problem, most: int, least: int, first: float, last: float)
     )
 
 
-def two_sided(L: csr_array, temperature: float) -> FloatArray:
-    """P = sqrt(softmax over v of L/T, n_2 more at 0, × softmax over u of L/T, n_1 more at 0), per stored entry."""
-    n_left, n_right = L.shape
-    scaled = L.data / temperature
-    forth = grouped_softmax(scaled, row_index(L), n_left, n_right)
-    back = grouped_softmax(scaled, L.indices.astype(np.int64, copy=False), n_right, n_left)
-    return np.asarray(np.sqrt(forth * back))
-
-
 def matched(L: csr_array) -> BoolArray:
     """Which stored entries the best one-to-one assignment takes.
 
@@ -104,13 +109,12 @@ def matched(L: csr_array) -> BoolArray:
     return np.asarray(partner[row_index(L)] == L.indices)
 
 
-def _with_anchors(problem: Problem, L: csr_array, belief: FloatArray, least: float) -> csr_array:
-    """Beliefs of at least `least` beside the anchors' certainty."""
-    kept = belief >= least
-    rows = np.concatenate([row_index(L)[kept], problem.anchors[:, 0]])
-    columns = np.concatenate([L.indices[kept], problem.anchors[:, 1]])
-    values = np.concatenate([belief[kept], np.ones(len(problem.anchors))])
-    return csr_array((values, (rows, columns)), shape=L.shape)
+def _with_anchors(problem: Problem, left: IntArray, right: IntArray, belief: FloatArray) -> csr_array:
+    """Beliefs in pairs beside the anchors' certainty."""
+    rows = np.concatenate([left, problem.anchors[:, 0]])
+    columns = np.concatenate([right, problem.anchors[:, 1]])
+    values = np.concatenate([belief, np.ones(len(problem.anchors))])
+    return csr_array((values, (rows, columns)), shape=(problem.left.n, problem.right.n))
 
 
 def _damped(P: csr_array, before: csr_array, share: float, least: float) -> csr_array:
@@ -143,20 +147,23 @@ def propagate(
     prior: csr_array | None = None,
     profiles: ProfilePrior | None = None,
     start: csr_array | None = None,
+    where: Where | None = None,
 ) -> Evidence:
     """Repeat: send the evidence of the believed pairs to their neighbours, and renew the beliefs.
 
     `prior` holds log-odds of pairs from elsewhere, n_1 × n_2; its pairs are candidates even without evidence, and so
     are those that `profiles` have looked at. `start` holds beliefs of nearly the same problem: from them on, only the
     rounds are run in which beliefs are mixed. Networks that the cache does not hold are worked on in an order that
-    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything.
+    spares it (`nearby_order`); only between equals, where numbers decide, does that change anything. `where` rounds
+    are computed changes nothing.
     """
+    where = where or Where()
     if problem.left.n + problem.right.n <= _CACHED:
-        return _propagate(problem, config, prior, profiles, start)
+        return _propagate(problem, config, prior, profiles, start, where)
     left, right = nearby_order(problem.left), nearby_order(problem.right)
     moved, begun = (None if given is None else reorder(given, left, right)[0] for given in (prior, start))
     there = None if profiles is None else profiles.renumbered(left, right)
-    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there, begun)
+    made = _propagate(renumber(replace(problem, profiles=None), left, right), config, moved, there, begun, where)
     back = np.argsort(left), np.argsort(right)
     log_odds, entries = reorder(made.log_odds, *back)
     return replace(
@@ -170,12 +177,48 @@ def propagate(
     )
 
 
+def may_divide(problem: Problem, config: EvidenceConfig, profiles: bool) -> bool:
+    """Whether rounds may run in blocks, and elsewhere: not small ones, which take seconds, and not with profiles, where
+    each round looks at every pair."""
+    return config.form != "dense" and not profiles and problem.left.n + problem.right.n > _CACHED
+
+
+def kept_of(problem: Problem, config: EvidenceConfig) -> int:
+    """How many candidates of each account the result has: `keep`, fewer where all accounts together have too many."""
+    accounts = max(problem.left.n + problem.right.n, 1)
+    return max(min(config.keep, config.candidates), min(config.keep, config.entries // accounts))
+
+
+@dataclass(frozen=True)
+class _State:
+    """Where the rounds have come to: beliefs, those that entered the last round, and the mean change of each."""
+
+    P: csr_array
+    support: csr_array
+    trace: tuple[float, ...] = ()
+
+    def entry(self, where: Where) -> CacheEntry:
+        """As it is saved; with the blocks of the next round, so that a command that goes on finds those again."""
+        arrays = split_csr(self.P, "P_") | split_csr(self.support, "support_")
+        facts = {"blocks": where.blocks, "band": where.band}
+        return CacheEntry(arrays | {"trace": np.asarray(self.trace)}, facts)
+
+    @staticmethod
+    def of(entry: CacheEntry) -> _State:
+        """As it was saved."""
+        P, support = join_csr(entry.arrays, "P_"), join_csr(entry.arrays, "support_")
+        if P is None or support is None:
+            raise KeyError("P_data")
+        return _State(P, support, tuple(entry.arrays["trace"].tolist()))
+
+
 def _propagate(
     problem: Problem,
     config: EvidenceConfig,
     prior: csr_array | None,
     profiles: ProfilePrior | None,
     start: csr_array | None,
+    where: Where,
 ) -> Evidence:
     shape = (problem.left.n, problem.right.n)
     given = prior
@@ -183,24 +226,86 @@ def _propagate(
     s, t = edge_rates(problem)
     degree_prior = fit_degree_prior(problem)
     own = degree_prior if profiles is None else profiles.joined(degree_prior)
-    P = _with_anchors(problem, csr_array(shape, dtype=np.float64), np.zeros(0), config.least_belief)
     work = max(_FREE_WORK, config.work * (problem.left.edges + problem.right.edges))
     rounds = schedule(problem, config.rounds, config.least_rounds, config.first_temperature, config.temperature)
     if start is not None:
-        P = csr_array(P.maximum(start))
         rounds = tuple(one for one in rounds if one.kept) or rounds
-    trace: list[float] = []
-    for turn, this in enumerate(rounds, 1):
-        before = P
-        support = _affordable(problem, P, work)
-        keep = config.keep if turn == len(rounds) else config.candidates
-        others = prior if profiles is None else csr_array(prior + profiles.beyond)
-        L = one_round(problem, support, Model((s, t), own, others), keep)
-        if profiles is not None:
-            L, profiles = profiles.look_at(L)
-        belief = two_sided(L, this.temperature)
-        P = _damped(_with_anchors(problem, L, belief, config.least_belief), before, this.kept, config.least_belief)
-        trace.append(float(abs(P - before).sum() / max(sum(shape) / 2, 1)))
+    model = Model((s, t), own, prior)
+    fixed = fix(problem, model)
+    if not may_divide(problem, config, profiles is not None):
+        where = Where()
+    where = settle(where, fixed, config.candidates, kept_of(problem, config))
+    keys = _keys(problem, config, prior, start, len(rounds)) if where.cache.lasts else None
+    state, done, where = _resume(problem, start, keys, where)
+    with open_session(where.engine, where.progress.note) as session:
+        for place, this in enumerate(rounds[done:], done + 1):
+            before, last = state.P, place == len(rounds)
+            support = _affordable(problem, before, work)
+            if profiles is not None:
+                fixed = fixed._replace(prior=entries(csr_array(prior + profiles.beyond)))
+            keep = kept_of(problem, config) if last else config.candidates
+            key = "" if keys is None else keys[place - 1]
+            found = run_round(problem, fixed, turn(problem, support, model), keep, where, key, session)
+            if last or profiles is not None or session is not None or where.blocks == 1:
+                L = found.whole()
+                if profiles is not None:
+                    L, profiles = profiles.look_at(L)
+                belief = two_sided(L, this.temperature)
+                left, right, values = at_least(L, belief, config.least_belief)
+            else:
+                left, right, values = believed(found.parts, shape, this.temperature, config.least_belief)
+            drop_blocks(found, where, key)
+            P = _damped(_with_anchors(problem, left, right, values), before, this.kept, config.least_belief)
+            change = float(abs(P - before).sum() / max(sum(shape) / 2, 1))
+            state = _State(P, support, (*state.trace, change))
+            if keys is not None and not last:
+                where.cache.put(keys[place], state.entry(where))
+                where.cache.drop([keys[place - 1]])
+            where.progress.advance(place, len(rounds), "rounds")
+    if keys is not None:
+        where.cache.drop(keys)
     beliefs = with_data(L, belief)
     given = all_priors(L, given, profiles)
-    return Evidence(L, support, beliefs, matched(L), degree_prior, s, t, len(rounds), tuple(trace), given)
+    return Evidence(L, state.support, beliefs, matched(L), degree_prior, s, t, len(rounds), state.trace, given)
+
+
+def _keys(
+    problem: Problem, config: EvidenceConfig, prior: csr_array, start: csr_array | None, rounds: int
+) -> list[str]:
+    """The name of the state before each round in the cache: all that it depends on."""
+    parts = [array for network in (problem.left, problem.right) for array in _arrays(network.adjacency)]
+    known = digest(
+        ["evidence", config.model_dump(mode="json")],
+        *parts,
+        np.asarray(problem.anchors),
+        np.asarray(problem.rejected),
+        *_arrays(prior),
+        *(() if start is None else _arrays(start)),
+    )
+    return [f"{known}-{place}" for place in range(rounds)]
+
+
+def _arrays(matrix: csr_array) -> tuple[NDArray[Any], ...]:
+    return matrix.indptr, matrix.indices, matrix.data
+
+
+def _resume(
+    problem: Problem, start: csr_array | None, keys: list[str] | None, where: Where
+) -> tuple[_State, int, Where]:
+    """The state of an interrupted command, how many rounds it had done, and its blocks; else the anchors, and what
+    beliefs start from."""
+    for done in range(len(keys or ()) - 1, -1, -1):
+        held = where.cache.get((keys or [])[done])
+        if held is not None:
+            where.progress.note(f"evidence goes on after round {done}, where an earlier command stopped")
+            # Its blocks again, whatever the limit is now: some of this round's may lie there.
+            where = replace(where, blocks=int(held.facts["blocks"]), band=float(held.facts["band"]))
+            return _State.of(held), done, where
+    nothing = np.zeros(0, np.int64)
+    P = _with_anchors(problem, nothing, nothing, np.zeros(0))
+    if start is not None:
+        P = csr_array(P.maximum(start))
+    state = _State(P, P)
+    if keys is not None and where.blocks > 1:
+        where.cache.put(keys[0], state.entry(where))
+    return state, 0, where

@@ -21,8 +21,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
+from kedge.evidence.beliefs import two_sided
 from kedge.evidence.model import Evidence
-from kedge.evidence.propagate import matched, two_sided
+from kedge.evidence.propagate import matched
 from kedge.linalg import SparseAlignment, entries_at, with_data
 from kedge.types import BoolArray, FloatArray, IntArray, Problem, Support
 

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 from scipy.sparse import csr_array, hstack
 
-from kedge.config import HYPERGRAPHS, HypergraphConfig
-from kedge.types import Hypergraph, IntArray, KedgeError, Network
+from kedge.config import AUTO, HYPERGRAPHS, HypergraphConfig
+from kedge.hypergraph.nearest import around
+from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network
 
 _DEGENERATE = 0.9  # coverage above which a hypergraph is reported; unmeasured
 
@@ -49,6 +50,42 @@ class DegenerateHypergraphWarning(UserWarning):
     """Nearly every account is in nearly every hyperedge."""
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """The hypergraph of each builder, with the settings that it has."""
+
+    parts: tuple[tuple[str, HypergraphConfig, Hypergraph], ...]
+
+    def united(self, vectors: FloatArray | None = None) -> Hypergraph:
+        """All hyperedges side by side; those of `nearest` drawn anew where other vectors [n, d] are given."""
+        return unite(
+            [
+                around(vectors, own.similar) if name == "nearest" and vectors is not None else hypergraph
+                for name, own, hypergraph in self.parts
+            ]
+        )
+
+
+def draw_each(
+    network: Network,
+    config: HypergraphConfig,
+    seed: int = 0,
+    anchors: IntArray | None = None,
+    shared_values: Hypergraph | None = None,
+) -> Drawn:
+    """What each of `config.builders` draws, in their order."""
+    if config.builders == AUTO:
+        raise KedgeError(
+            "hypergraph.builders = auto is chosen by fits of MGCN, and this method has none",
+            remedy="use the method mgcn or kedge embed, or name builders",
+        )
+    return Drawn(
+        tuple(
+            (name, own, BUILDERS[name].build(network, own, seed, anchors, shared_values)) for name, own in config.each()
+        )
+    )
+
+
 def build_hypergraph(
     network: Network,
     config: HypergraphConfig,
@@ -57,8 +94,7 @@ def build_hypergraph(
     shared_values: Hypergraph | None = None,
 ) -> Hypergraph:
     """The union of `config.builders`, in their order."""
-    names = config.builders.split("+")
-    return unite([BUILDERS[name].build(network, config, seed, anchors, shared_values) for name in names])
+    return draw_each(network, config, seed, anchors, shared_values).united()
 
 
 def unite(hypergraphs: Sequence[Hypergraph]) -> Hypergraph:

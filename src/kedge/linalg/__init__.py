@@ -1,6 +1,6 @@
 """Arrays and sparse matrices: the kernels that several rooms share, and the scores of pairs (`Alignment`).
 
-`assign` and `spmm` load numba and are reached directly.
+`assign`, `best` and `spmm` load numba or torch and are reached directly.
 """
 
 from kedge.linalg.alignment import PairModel, SparseAlignment, VectorAlignment, join_csr, split_csr
@@ -14,6 +14,8 @@ from kedge.linalg.numbering import (
     reorder,
     sort_hyperedges,
 )
+from kedge.linalg.search import EXACT_UP_TO, nearest
+from kedge.linalg.sketch import sketch_network, unit_mean_square
 from kedge.linalg.sparse import (
     average_rank,
     count_above,

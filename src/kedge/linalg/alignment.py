@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,8 +84,13 @@ class SparseAlignment:
         """Nothing was to be chosen."""
         return ""
 
+    @cached_property
+    def _from_the_right(self) -> csr_array:
+        """The scores transposed; kept, since the right accounts are asked for block by block."""
+        return csr_array(self.scores.T.tocsr())
+
     def _seen_from(self, side: Side) -> csr_array:
-        return self.scores if side == "left" else csr_array(self.scores.T.tocsr())
+        return self.scores if side == "left" else self._from_the_right
 
     def score(self, pairs: IntArray) -> FloatArray:
         """The stored score, or -inf."""

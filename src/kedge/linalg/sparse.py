@@ -85,22 +85,10 @@ def top_of_rows(matrix: csr_array, k: int) -> tuple[IntArray, FloatArray]:
 
     Equal values stand in the order of their columns; short rows end in -1 and -inf.
     """
-    matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
-    columns = np.full((matrix.shape[0], k), -1, np.int64)
-    values = np.full((matrix.shape[0], k), -np.inf, np.float32)
-    lengths = np.diff(matrix.indptr)
-    # Rows of about one length are sorted together, as one dense array: several times faster than all entries at once.
-    size = np.ceil(np.log2(np.maximum(lengths, 1))).astype(np.int64)
-    for width in np.unique(size[lengths > 0]):
-        rows = np.flatnonzero((size == width) & (lengths > 0))
-        place = np.arange(1 << width)
-        inside = place < lengths[rows, None]
-        entry = np.where(inside, matrix.indptr[rows, None] + place, 0)
-        best = np.argsort(np.where(inside, -matrix.data[entry], np.inf), axis=1, kind="stable")[:, :k]
-        found, at = np.take_along_axis(inside, best, axis=1), np.take_along_axis(entry, best, axis=1)
-        columns[rows, : best.shape[1]] = np.where(found, matrix.indices[at], -1)
-        values[rows, : best.shape[1]] = np.where(found, matrix.data[at], -np.inf)
-    return columns, values
+    from kedge.linalg.best import top_entries  # numba is loaded where it is needed
+
+    columns, values = top_entries(matrix.indptr, matrix.indices, matrix.data, k)
+    return columns, values.astype(np.float32, copy=False)
 
 
 def average_rank(above: IntArray, equal: IntArray) -> FloatArray:

@@ -43,6 +43,7 @@ class Method:
     trains: bool = False  # module.trains and module.prepare: vectors that are trained before pairs are scored
     recalls_vectors: bool = False  # module.recall_vectors: cosines from the vectors that a finished run has cached
     realigns: bool = False  # module.realign: where accounts have lost edges, at less CPU than `align`
+    divides: bool = False  # module.divides: rounds in blocks, on the engine and within the memory limit of the settings
     refines: bool = False  # module.refinements: how often evidence and prior are repeated, which costs CPU
     extra: str = ""  # the optional dependencies it needs, as in `pip install 'kedge[EXTRA]'`
 
@@ -68,7 +69,7 @@ class Method:
         if self.realigns:
             with one_blas_thread():
                 known = before.mirrored() if problem.exchanged else before
-                found = self._module().realign(*_in_one_order(problem, config), known)
+                found = self._module().realign(*_in_one_order(problem, config), known, context)
         if found is None:
             return self.align(problem, config, context)
         return found.mirrored() if problem.exchanged else found
@@ -87,18 +88,17 @@ class Method:
 
     def choose_settings(self, problem: Problem, config: Config, context: RunContext | None = None) -> Config:
         """The configuration with nothing left open, so that runs with fewer anchors need not choose again."""
+        if self.chooses_settings:
+            with one_blas_thread():
+                found: Config = self._module().choose_settings(*_in_one_order(problem, config), context or RunContext())
+            config = _exchanged(found) if problem.exchanged else found
         ordered = not self.trains or self.trains_vectors(config)  # mgcn's shared space has one order
         if self.embeds and config.pairing.score == "auto" and ordered:
             # Chosen once: scores of runs with fewer anchors are on the same scale.
             order = self.align(problem, config, context).ordered_by
             pairing = config.pairing.model_copy(update={"score": order or "auto"})
             return config.model_copy(update={"pairing": pairing})
-        if not self.chooses_settings:
-            return config
-        with one_blas_thread():
-            found = self._module().choose_settings(*_in_one_order(problem, config), context or RunContext())
-        chosen: Config = _exchanged(found) if problem.exchanged else found
-        return chosen
+        return config
 
     def trains_vectors(self, config: Config) -> bool:
         """Whether vectors are trained under these resolved settings."""
@@ -109,6 +109,10 @@ class Method:
         more = ("engine", "hypergraph", "mgcn", "partition") if self.trains_vectors(config) else ()
         fewer = {"shared"} if self.trains_vectors(config) else set()
         return frozenset({*self.settings, *more} - fewer)
+
+    def uses_engine(self, problem: Problem, config: Config) -> bool:
+        """Whether the engine and its memory limit have an effect under these resolved settings."""
+        return self.trains_vectors(config) or (self.divides and bool(self._module().divides(problem, config)))
 
     def prepare(self, problem: Problem, config: Config, context: RunContext) -> dict[str, Any]:
         """Train both networks' vectors into the cache; returns the report's `training` and `parts`."""
@@ -160,6 +164,7 @@ _RECORDS: Final = (
         realigns=True,
         refines=True,
         settings=("evidence", "mgcn", "pairing", "partition"),
+        divides=True,
     ),
     Method(
         "evidence",
@@ -170,12 +175,14 @@ _RECORDS: Final = (
         chooses_settings=True,
         realigns=True,
         settings=("evidence",),
+        divides=True,
     ),
     _torch(
         "mgcn",
         "multi-level graph convolution on hypergraphs",
         "MGCN, KDD 2020",
         reads_hypergraphs=True,
+        chooses_settings=True,
         embeds=True,
         trains=True,
         recalls_vectors=True,

@@ -27,12 +27,11 @@ from torch import Tensor, nn
 from kedge.config import Config
 from kedge.context import RunContext
 from kedge.embedding.plan import Source
-from kedge.linalg import VectorAlignment, normalise, pattern, unit_rows
+from kedge.linalg import VectorAlignment, nearest, normalise, pattern, unit_rows
 from kedge.linalg.spmm import Sparse, spmm
 from kedge.methods.shared.edge_training import draw_first, draw_glorot, train_on_edges
 from kedge.methods.shared.embedded import align_embedded
 from kedge.mgcn.row_ops import drop
-from kedge.similarity import nearest
 from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
 _MEMBERS = 10  # k; unmeasured

@@ -1,7 +1,8 @@
 """Evidence, with vector similarity as its prior: kedge's own method.
 
-Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). The vectors are sketches
-of the networks unless the settings ask for MGCN's (docs/decisions/0017); how much similarity counts as a prior is
+Where that is not affordable it is evidence alone (evidence/pairing.py, docs/decisions/0025). With few anchors the
+prior comes from MGCN's space of both networks (docs/decisions/0051), else from sketches of the networks unless the
+settings ask for MGCN's trained vectors (docs/decisions/0017); how much similarity counts as a prior is
 estimated (docs/decisions/0018). Where the settings have a mixture, all that is known of a candidate is weighed anew for
 its rank (docs/decisions/0020). Profiles are a prior too (evidence/profile_prior.py, docs/decisions/0042).
 """
@@ -13,11 +14,14 @@ from typing import Any
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext
+from kedge.embedding.coordinates import place_both, recall_levels
 from kedge.embedding.sketch import recall_sketches
 from kedge.evidence import (
     FORMS,
     Evidence,
+    Where,
     choose_settings,
+    may_divide,
     mix,
     profile_prior,
     rank_candidates,
@@ -27,10 +31,21 @@ from kedge.evidence import (
     signals_of_candidates,
     with_vectors,
 )
+from kedge.linalg import VectorAlignment
 from kedge.similarity import project_by
 from kedge.types import Alignment, Network, Problem
 
-__all__ = ["align", "choose_settings", "find_evidence", "prepare", "realign", "recall_vectors", "refinements", "trains"]
+__all__ = [
+    "align",
+    "choose_settings",
+    "divides",
+    "find_evidence",
+    "prepare",
+    "realign",
+    "recall_vectors",
+    "refinements",
+    "trains",
+]
 
 _KEPT = 20_000  # accounts beyond which their vectors would weigh more than all else that a run keeps
 
@@ -47,7 +62,9 @@ def find_evidence(problem: Problem, config: Config, context: RunContext) -> Evid
     """
     config = choose_settings(problem, config, context)
     profiles = profile_prior(problem, config)
-    evidence = FORMS[config.evidence.form](problem, config.evidence, profiles=profiles)
+    evidence = FORMS[config.evidence.form](
+        problem, config.evidence, profiles=profiles, where=Where.of(config.engine, context)
+    )
     if config.pairing.use != "yes" or len(problem.anchors) == 0:
         return evidence
     if config.pairing.refinements:
@@ -69,7 +86,7 @@ def prepare(problem: Problem, config: Config, context: RunContext) -> dict[str, 
     """Train MGCN's vectors into the cache."""
     from kedge.methods import mgcn  # trained vectors alone need it
 
-    return mgcn.prepare(problem, config, context)
+    return mgcn.train_both(problem, config, context)
 
 
 def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment | None:
@@ -77,10 +94,14 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment 
 
     `config` may be as the user gave it, with settings left open.
     """
-    if with_vectors(problem, config).pairing.vectors == "mgcn":
+    kind = with_vectors(problem, config).pairing.vectors
+    if kind == "mgcn":
         from kedge.methods import mgcn
 
         return mgcn.recall_vectors(problem, config, cache)
+    if kind == "shared":
+        levels = recall_levels(problem, config, cache)
+        return None if levels is None else VectorAlignment(*place_both(levels, problem.anchors, config))
     found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:
         return None
@@ -93,3 +114,8 @@ def refinements(left: Network, right: Network, anchors: int, config: Config) -> 
         return 0
     count = refinements_at_most(left, right, anchors, config.pairing)
     return max(count, 1) if config.pairing.mixture else count  # a mixture searches once too
+
+
+def divides(problem: Problem, config: Config) -> bool:
+    """Whether rounds may run in blocks, and elsewhere."""
+    return may_divide(problem, config.evidence, problem.profiles is not None)

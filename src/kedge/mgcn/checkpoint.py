@@ -15,6 +15,7 @@ import torch
 
 from kedge.context import CacheEntry
 from kedge.mgcn.adam import Adam
+from kedge.mgcn.gates import NO_SHIFTS, Shifts
 from kedge.types import FloatArray
 
 Best = tuple[float, int, FloatArray, tuple[float, float] | None]  # AUC, step, vectors and gates
@@ -34,12 +35,16 @@ class Checkpoint(Protocol):
 
 @dataclass
 class Course:
-    """How far a training is: the losses of its steps, the checks, the best vectors, whether it has ended."""
+    """How far a training is: losses of its steps, checks, best vectors, whether it has ended, the gates' shifts
+    now and at the best vectors, and the vectors that hyperedges were drawn from last."""
 
     losses: list[float] = field(default_factory=list)
     checks: list[tuple[int, float]] = field(default_factory=list)
     best: Best | None = None
     ended: bool = False
+    shifts: Shifts = NO_SHIFTS
+    best_shifts: Shifts = NO_SHIFTS
+    drawn_from: FloatArray | None = None
 
 
 def pack(course: Course, optimiser: Adam, generators: Sequence[torch.Generator]) -> CacheEntry:
@@ -49,9 +54,12 @@ def pack(course: Course, optimiser: Adam, generators: Sequence[torch.Generator])
     arrays["losses"] = np.array(course.losses, np.float64)
     arrays["checks"] = np.array(course.checks, np.float64).reshape(-1, 2)
     facts: dict[str, object] = {"taken": optimiser.taken, "ended": course.ended, "best": None}
+    facts |= {"shifts": list(course.shifts), "best_shifts": list(course.best_shifts)}
     if course.best is not None:
         auc, step, arrays["best"], gates = course.best
         facts["best"] = [auc, step, gates]
+    if course.drawn_from is not None:
+        arrays["drawn_from"] = course.drawn_from
     return CacheEntry(arrays, facts)
 
 
@@ -69,7 +77,8 @@ def unpack(entry: CacheEntry, optimiser: Adam, generators: Sequence[torch.Genera
         auc, step, gates = facts["best"]
         best = (auc, step, np.array(held["best"]), None if gates is None else (gates[0], gates[1]))
     checks = [(int(step), float(auc)) for step, auc in held["checks"]]
-    return Course(held["losses"].tolist(), checks, best, facts["ended"])
+    now, best_shifts = ((facts[name][0], facts[name][1]) for name in ("shifts", "best_shifts"))
+    return Course(held["losses"].tolist(), checks, best, facts["ended"], now, best_shifts, held.get("drawn_from"))
 
 
 def _tensors(optimiser: Adam) -> list[tuple[str, int, torch.Tensor]]:

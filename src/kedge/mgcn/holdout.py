@@ -22,6 +22,10 @@ class Holdout:
     edges: IntArray
     non_edges: IntArray
 
+    def judge(self, X: FloatArray) -> float:
+        """The AUC of x_i · x_j: how well vectors [n, d] separate held-out edges from non-edges."""
+        return area_under_curve(score_pairs(X, self.edges), score_pairs(X, self.non_edges))
+
 
 def list_edges(network: Network) -> IntArray:
     """The edges as pairs i < j, int64 [m, 2]."""

@@ -14,16 +14,17 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from kedge.config import Config, MgcnConfig
+from kedge.config import Config, HypergraphConfig, MgcnConfig
 from kedge.context import one_thread, reuse_freed_memory, spawn_seeds
-from kedge.hypergraph import DegenerateHypergraphWarning, Report, build_hypergraph, report
+from kedge.hypergraph import DegenerateHypergraphWarning, Drawn, Report, draw_each, report
 from kedge.hypergraph.autoencoder import encode
 from kedge.mgcn.adam import Adam
 from kedge.mgcn.checkpoint import Checkpoint, Course, pack, unpack
 from kedge.mgcn.device import find_device, place
 from kedge.mgcn.edge_dropout import draw_kept
-from kedge.mgcn.holdout import Holdout, area_under_curve, hold_out, score_pairs
-from kedge.mgcn.model import Mgcn, prepare
+from kedge.mgcn.gates import NO_SHIFTS, Shifts, read_shifted, read_tuned
+from kedge.mgcn.holdout import Holdout, hold_out
+from kedge.mgcn.model import Mgcn, Operators, prepare
 from kedge.mgcn.objective import Edges, Sample, noise_distribution, noise_weight, pooled_loss, trivial_loss
 from kedge.types import FloatArray, Hypergraph, IntArray, KedgeError, Network
 
@@ -46,7 +47,8 @@ class Embedding:
     `ids` are the accounts' names; `vectors` float32 [n, d]; `losses` one per step; `trivial` the loss of equal vectors;
     `auc` how well held-out edges are separated from non-edges, None where none were held out; `steps` how many the
     vectors took, the last `released` of them without the levels; `hypergraph` the figures of the hyperedges; `gates`
-    the share of each level's output that is passed on, a mean over accounts, where learned.
+    the share of each level's output that is passed on, a mean over accounts, where learned; `shifts` what held-out
+    edges have added to the gates.
     """
 
     ids: pa.Array
@@ -60,6 +62,7 @@ class Embedding:
     hypergraph: Report | None = None
     released: int = 0
     gates: tuple[float, float] | None = None
+    shifts: Shifts = NO_SHIFTS
 
     @property
     def trained(self) -> bool:
@@ -113,16 +116,21 @@ def embed(
     holdout = hold_out(network, share, np.random.default_rng(seeds[0])) if share else None
     rest = network if holdout is None else holdout.network
 
-    def run(part: Network, judge_by: Holdout | None, steps: int, released: int, name: str) -> Embedding:
-        drawn = hypergraph
+    def run(
+        part: Network, judge_by: Holdout | None, steps: int, released: int, name: str, shifts: Shifts = NO_SHIFTS
+    ) -> Embedding:
+        drawn, redraw = hypergraph, None
         if drawn is None:
-            drawn = build_hypergraph(part, config.hypergraph, seeds[1], anchors, shared_values)
+            parts = draw_each(part, config.hypergraph, seeds[1], anchors, shared_values)
+            drawn, redraw = parts.united(), _redraw_every(config.hypergraph, parts)
         if (figures := report(drawn)).warning:
             warnings.warn(figures.warning, DegenerateHypergraphWarning, stacklevel=3)
         start = _start(part, settings, config.hypergraph.latent_steps, features, seeds[2])
         if X0 is not None and settings.start == "free":
             start = torch.from_numpy(np.array(X0, np.float32))
-        task = _Task(part, drawn, settings, judge_by, seeds[2], trivial, progress, checkpoint, name, device)
+        task = _Task(
+            part, drawn, settings, judge_by, seeds[2], trivial, progress, checkpoint, name, device, shifts, redraw
+        )
         fit = _fit(task, start, steps)
         if released and fit.trained:
             fit = _release(task, fit, released)
@@ -136,7 +144,7 @@ def embed(
         if holdout is None or not settings.refit or not first.trained:
             return first
         # The number of steps is known now, so that the held-out edges may be learnt from too.
-        again = run(network, None, first.steps - first.released, first.released, PHASES[2])
+        again = run(network, None, first.steps - first.released, first.released, PHASES[2], first.shifts)
     return replace(again, auc=first.auc, checks=first.checks)
 
 
@@ -167,25 +175,47 @@ class _Task:
     checkpoint: Checkpoint | None = None
     phase: str = PHASES[0]
     device: torch.device | None = None
+    shifts: Shifts = NO_SHIFTS  # of the gates, where no held-out edges find them
+    redraw: tuple[int, Drawn] | None = None  # steps from one draw of hyperedges to the next, and what they are drawn by
+
+    def operators(self, vectors: FloatArray | None = None) -> Operators:
+        """What convolves; the hyperedges of `nearest` by these vectors."""
+        drawn = self.hypergraph if vectors is None or self.redraw is None else self.redraw[1].united(vectors)
+        made = prepare(self.network, drawn, self.settings)
+        return made if self.device is None else place(made, self.device)
+
+
+def _redraw_every(settings: HypergraphConfig, drawn: Drawn) -> tuple[int, Drawn] | None:
+    return (settings.redraw, drawn) if settings.redraw and "nearest" in settings.names else None
 
 
 def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
     """Adam on the pooled Eq. 10; the vectors of the best check on held-out edges, or of the last step."""
     network, settings, holdout = task.network, task.settings, task.holdout
     draws, drops = torch.Generator().manual_seed(task.seed), torch.Generator().manual_seed(task.seed + 2)
-    model = Mgcn(prepare(network, task.hypergraph, settings), settings, start, draws)
+    model = Mgcn(task.operators(), settings, start, draws)
     edges, noise = Edges.of(network), noise_distribution(network)
     count = edges.count
     if task.device is not None:
         model, edges = model.moved(task.device), place(edges, task.device)
     optimiser = Adam([p for p in model.parameters() if p.requires_grad], settings.learning_rate)
-    course, generators = Course(), (draws, drops)
+    course, generators = Course(shifts=task.shifts), (draws, drops)
+
+    def read() -> FloatArray:
+        return _vectors(model, network)
+
     if task.checkpoint is not None and (saved := task.checkpoint.load(task.phase)) is not None:
         course = unpack(saved, optimiser, generators)
+        if course.drawn_from is not None:
+            model.operators = task.operators(course.drawn_from)
+    every = task.redraw[0] if task.redraw is not None and settings.levels != "none" else 0
     losses, checks = course.losses, course.checks
     for step in range(len(losses) + 1, steps + 1):
         if course.ended:
             break
+        if every and step > 1 and step % every == 1 % every:
+            course.drawn_from = _vectors(model, network)
+            model.operators = task.operators(course.drawn_from)
         kept = draw_kept(count, settings, drops)
         pool = torch.multinomial(noise, settings.pool, replacement=True, generator=draws)
         if task.device is not None:
@@ -196,19 +226,24 @@ def _fit(task: _Task, start: Tensor, steps: int) -> Embedding:
         if task.progress is not None:
             task.progress(step, losses[-1], task.trivial)
         if holdout is not None and (step % settings.check_every == 0 or step == steps):
-            X_now = _vectors(model, network)
-            auc = area_under_curve(score_pairs(X_now, holdout.edges), score_pairs(X_now, holdout.non_edges))
-            checks.append((step, auc))
-            if course.best is None or auc > course.best[0]:
-                course.best = (auc, step, X_now, _gates(model))
+            learnt = np.mean(losses[-10:]) < _CLEARLY * task.trivial  # before that, a better AUC would be chance
+            now = read_tuned(model, read, holdout.judge, course.shifts, bool(learnt))
+            course.shifts = now.shifts
+            checks.append((step, now.auc))
+            if course.best is None or now.auc > course.best[0]:
+                course.best = (now.auc, step, now.vectors, now.gates)
+                course.best_shifts = now.shifts
             elif step - course.best[1] >= settings.patience * settings.check_every:
                 course.ended = True
         if task.checkpoint is not None:
             task.checkpoint.save(task.phase, lambda: pack(course, optimiser, generators))
-    auc_found, taken, vectors, gates = course.best or (None, len(losses), _vectors(model, network), _gates(model))
+    auc_found, taken, vectors, gates = course.best or (None, len(losses), *read_shifted(model, read, course.shifts))
+    shifts = course.best_shifts if course.best else course.shifts
     curve = np.asarray(losses, np.float32)
     verdict = judge(curve[:taken], task.trivial, auc_found, vectors)
-    return Embedding(network.ids, vectors, curve, task.trivial, auc_found, verdict, taken, tuple(checks), gates=gates)
+    return Embedding(
+        network.ids, vectors, curve, task.trivial, auc_found, verdict, taken, tuple(checks), gates=gates, shifts=shifts
+    )
 
 
 def _descend(loss: Tensor, optimiser: Adam, clip: float, step: int) -> float:
@@ -247,14 +282,8 @@ def _release(task: _Task, fit: Embedding, steps: int) -> Embedding:
     checks = [(step, auc) for step, auc in fit.checks if step <= taken]
     checks += [(taken + step, auc) for step, auc in free.checks]
     losses = np.concatenate([fit.losses[:taken], free.losses])
-    better = replace(free, losses=losses, checks=tuple(checks), gates=fit.gates)
+    better = replace(free, losses=losses, checks=tuple(checks), gates=fit.gates, shifts=fit.shifts)
     return replace(better, steps=taken + free.steps, released=free.steps)
-
-
-def _gates(model: Mgcn) -> tuple[float, float] | None:
-    if not model.gates.requires_grad:
-        return None
-    return model.open(0).mean().item(), model.open(1).mean().item()
 
 
 def _vectors(model: Mgcn, network: Network) -> FloatArray:

@@ -29,8 +29,10 @@ from kedge.linalg import row_index
 from kedge.types import IntArray, KedgeError, Network
 
 
-def louvain(adjacency: csr_array, seed: int) -> IntArray:
+def louvain(adjacency: csr_array, seed: int, resolution: float = 1.0) -> IntArray:
     """The community of each account, numbered 0.. in the order of their first account.
+
+    The higher the resolution, the smaller the communities; 1 is modularity as it is.
 
     One thread: with more, networkit's result depends on who comes first.
     """
@@ -47,7 +49,7 @@ def louvain(adjacency: csr_array, seed: int) -> IntArray:
     try:
         networkit.setSeed(seed, False)
         graph = networkit.GraphFromCoo((adjacency.data[upper].astype(np.float64), ends), n=n, weighted=True)
-        found = networkit.community.PLM(graph, refine=True)
+        found = networkit.community.PLM(graph, refine=True, gamma=resolution)
         found.run()
         label = np.array(found.getPartition().getVector(), dtype=np.int64)
     finally:

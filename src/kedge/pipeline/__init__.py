@@ -30,7 +30,7 @@ from kedge.pipeline.export import (
 )
 from kedge.pipeline.figures import check_figure_format, write_figures
 from kedge.pipeline.identity import OBJECT
-from kedge.pipeline.inputs import Inputs, count_refinements, profiles_for
+from kedge.pipeline.inputs import Inputs, count_refinements, estimate_cost, profiles_for
 from kedge.pipeline.match import check_report_path, match_in_memory, match_to_run, write_report
 from kedge.pipeline.model_card import as_markdown, model_card
 from kedge.pipeline.profiles import check_profiles, note_fields

@@ -36,18 +36,18 @@ def check_inputs(
     if any(source is not None for source in inputs.profiles):
         pairs = None if known is None else known[0]
         fields = check_profiles(inputs.profiles, networks, pairs, config, progress)
-    anchors = 0 if known is None else known[1].found
-    cost = estimate_cost(*networks, anchors, config, len(fields.get("fields", ())))
+    found = 0 if known is None else known[1].found
+    cost = estimate_cost(*networks, found, config, len(fields.get("fields", ())))
     facts = ingest.check(left, right, known, cost).as_dict() | fields
     if not suspects:
         return facts, None
-    problem, found = examine_anchors(Inputs(inputs.left, inputs.right, inputs.anchors), config, progress)
-    table = suspect_table(problem, found)
+    problem, wrong = examine_anchors(Inputs(inputs.left, inputs.right, inputs.anchors), config, progress)
+    table = suspect_table(problem, wrong)
     facts["suspects"] = {
-        "examined": found.examined,
-        "share": found.share,
-        "unrelated": found.unrelated,
-        "note": found.notes[0] if found.unrelated else "",
+        "examined": wrong.examined,
+        "share": wrong.share,
+        "unrelated": wrong.unrelated,
+        "note": wrong.notes[0] if wrong.unrelated else "",
         "table": table.to_pylist(),
     }
     return facts, table

@@ -64,7 +64,7 @@ def embed(
     own = None if own is None else renumber_hypergraph(own, order)
     given = None if features is None else check_features(features, network.n)[order]
     values = None
-    if own is None and draws_from_profiles(config):
+    if own is None and draws_from_profiles(config, profiles is not None):
         values = _shared(profiles, network, order, config, context)
     elif profiles is not None:
         context.progress.note("profiles are not used: --set hypergraph.builders=neighbourhood+profiles uses them")

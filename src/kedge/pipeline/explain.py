@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from kedge.config import Config
+from kedge.context import Cache
 from kedge.decide.explanation import Explanation, FieldsOfRun, evidence_of, explain
 from kedge.errors import did_you_mean
 from kedge.evidence import COLUMNS, Evidence, recall
@@ -67,11 +68,14 @@ def explain_outcome(outcome: Outcome, left: str, right: str) -> Explanation:
     """The same of a match in memory."""
     problem, alignment = outcome.problem, outcome.alignment
     pair = _accounts(problem, left, right, None)
+    trusted = outcome.suspects.trusted(problem)
     evidence = (
-        None if alignment.support is None else recall(problem, alignment.support.beliefs, alignment.support.prior)
+        None if alignment.support is None else recall(trusted, alignment.support.beliefs, alignment.support.prior)
     )
-    cosine = alignment.cosine(np.array([pair]))
-    similarity = None if cosine is None else float(cosine[0])
+    if find_method(outcome.config.method).explains and outcome.cache is not None:
+        similarity = _cosine(_recalled(problem, outcome.config, outcome.cache), pair)
+    else:
+        similarity = _cosine(alignment, pair)
     known = evidence_of(problem, evidence, pair, similarity, _fields_in_memory(outcome))
     notes = _notes(outcome.config, evidence, outcome.config.pairing.mixture)
     return explain(problem, outcome.matches, pair, known, notes)
@@ -137,11 +141,17 @@ def _similarity(run: Artefacts, problem: Problem, config: Config, u: int, v: int
 
     None where the run has no vectors: its method makes none, they were not affordable, or a purge came since.
     """
-    method = find_method(config.method)
-    alignment: Alignment | None = None
-    if not method.explains:
-        alignment = run.load(SCORES)
-    elif run.has(PRIOR.file):
-        alignment = method.recall_vectors(problem, config, open_vectors(run))
-    cosine = None if alignment is None else alignment.cosine(np.array([[u, v]]))
+    if not find_method(config.method).explains:
+        return _cosine(run.load(SCORES), (u, v))
+    return _cosine(_recalled(problem, config, open_vectors(run)) if run.has(PRIOR.file) else None, (u, v))
+
+
+def _recalled(problem: Problem, config: Config, cache: Cache) -> Alignment | None:
+    """The cosines of cached vectors, as a method that explains pairs has them."""
+    found: Alignment | None = find_method(config.method).recall_vectors(problem, config, cache)
+    return found
+
+
+def _cosine(alignment: Alignment | None, pair: tuple[int, int]) -> float | None:
+    cosine = None if alignment is None else alignment.cosine(np.array([pair]))
     return None if cosine is None else float(cosine[0])

@@ -149,7 +149,11 @@ def profiles_for(
     `drawn`: whether any hyperedges are drawn at all, and not all given by the user.
     """
     method = find_method(config.method)
-    draws = drawn and method.reads_hypergraphs and draws_from_profiles(config)
+    draws = (
+        drawn
+        and method.reads_hypergraphs
+        and draws_from_profiles(config, any(source is not None for source in sources))
+    )
     if all(source is None for source in sources):
         if draws:
             refuse_no_profiles("--left-profiles and --right-profiles")

@@ -32,7 +32,8 @@ def match_in_memory(inputs: Inputs, config: Config, progress: Progress | None = 
     """Match two networks in memory; the matches have the notes."""
     progress = Noting(progress or Silent())
     problem = read_problem(inputs, config, progress)
-    outcome = solve(problem, config, MemoryRun(RunContext(progress=progress)))
+    run = MemoryRun(RunContext(progress=progress))
+    outcome = replace(solve(problem, config, run), cache=run.context.cache)
     for note in _notes(outcome):
         progress.note(note)
     return replace(outcome, matches=replace(outcome.matches, notes=tuple(progress.notes)))

@@ -58,6 +58,7 @@ def as_markdown(card: Mapping[str, Any]) -> str:
             for key, label in _FACTS.items()
             if network.get(key) not in (None, [], 0)
         ]
+        lines += _trials(network["builders"]) if network.get("builders") else []
     lines += ["", "## Settings", "", *(f"- `{line}`" for line in card["changed"] or ["as the preset has them"])]
     lines += ["", "## Limits", "", *(f"- {line}" for line in card["limits"]), "", "## Versions", ""]
     lines += [f"- {name} {version}" for name, version in card["versions"].items()]
@@ -76,6 +77,16 @@ _FACTS: Final[Mapping[str, str]] = {
     "levels": "passed on by the simple and the hypergraph level",
     "hyperedges": "hyperedges",
 }
+
+
+def _trials(choice: Mapping[str, Any]) -> list[str]:
+    """How builders of hyperedges were chosen, as a table."""
+    lines = [f"- hyperedges: `{choice['chosen']}`, chosen by {choice['by']} on {_cell(choice['on'])}", ""]
+    lines += [f"| builders | {choice['by']} |", "|---|---|"]
+    for one in choice["trials"]:
+        figure = f"refused: {_cell(one['note'])}" if one["figure"] is None else f"{one['figure']:.4f}"
+        lines.append(f"| `{one['builders']}` | {figure} |")
+    return lines
 
 
 def _shown(value: Any) -> str:

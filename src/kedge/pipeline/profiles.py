@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from kedge import ingest
-from kedge.config import Config
+from kedge.config import AUTO, Config
 from kedge.context import Progress
 from kedge.methods import METHODS, Method
 from kedge.profiles import describe_fields, field_warnings
@@ -49,9 +49,9 @@ def note_unread(method: Method, progress: Progress) -> None:
     progress.note(note + (drawn if method.reads_hypergraphs else ""))
 
 
-def draws_from_profiles(config: Config) -> bool:
-    """Whether hyperedges are drawn from values of profiles."""
-    return "profiles" in config.hypergraph.builders.split("+")
+def draws_from_profiles(config: Config, given: bool) -> bool:
+    """Whether hyperedges are drawn from values of profiles, or may be where builders are chosen and profiles given."""
+    return "profiles" in config.hypergraph.names or (given and config.hypergraph.builders == AUTO)
 
 
 def refuse_no_profiles(options: str) -> NoReturn:

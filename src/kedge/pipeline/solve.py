@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 from kedge import store
 from kedge.answers import Sample
 from kedge.config import Config, DecideConfig, flatten
-from kedge.context import Progress, RunContext, Within, cpu_seconds, one_blas_thread
+from kedge.context import Cache, Progress, RunContext, Within, cpu_seconds, one_blas_thread
 from kedge.decide import decide, decide_audited, threshold_grid
 from kedge.evaluation import breakdown, metrics
 from kedge.methods import Method, find_method
@@ -82,7 +82,8 @@ class MemoryRun:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of matching; `config` is the resolved configuration, `audit` what an audit shows of the matches."""
+    """The result of matching; `config` is the resolved configuration, `audit` what an audit shows of the matches,
+    `cache` what a match in memory has cached, its vectors among it."""
 
     problem: Problem
     config: Config
@@ -91,6 +92,7 @@ class Outcome:
     matches: Matches
     audit: Mapping[str, Any] | None = None
     suspects: Suspects = field(default_factory=Suspects)
+    cache: Cache | None = None
 
     def predicts_link(self, pairs: IntArray) -> BoolArray:
         """Yes or no for any pairs, by the calibrator's rule or by the pair network alone (`pairing.decides`).
@@ -184,10 +186,11 @@ def hold_out(
         mine = report()
         # What is made of networks without decoys' partners is used once: it belongs to no cache.
         whole = fewer.left is problem.left and fewer.right is problem.right
-        return method.align(fewer, config, replace(context, progress=mine) if whole else RunContext(progress=mine))
+        kept = replace(context, progress=mine) if whole else RunContext(progress=mine, scratch=context.cache)
+        return method.align(fewer, config, kept)
 
     def realign(fewer: Problem, before: Alignment) -> Alignment:
-        return method.realign(fewer, before, config, RunContext(progress=report()))
+        return method.realign(fewer, before, config, RunContext(progress=report(), scratch=context.cache))
 
     folds = run_folds(problem, align, config.decide, given, removes, realign)
     progress.advance(runs, runs, "folds")
@@ -221,6 +224,7 @@ def _note_unused(problem: Problem, config: Config, method: Method, progress: Pro
         progress.note("the hypergraph is not used: --set pairing.use=yes --set pairing.vectors=mgcn makes use of it")
     # Compared with the defaults: where a value came from is not known here.
     usual, read = flatten(Config().model_dump()), method.groups(config)
+    read |= {"engine"} if method.uses_engine(problem, config) else set()
     given = [
         name
         for name, value in flatten(config.model_dump()).items()

@@ -88,7 +88,7 @@ def _two(asked: Request, config: Config, context: RunContext) -> Made:
     made = embed_pair(Inputs(asked.network, asked.right, asked.anchors), config, context)
     sides = (("left", made.problem.left, made.left), ("right", made.problem.right, made.right))
     rows = tuple(Rows(side, network.ids, vectors) for side, network, vectors in sides)
-    facts = []
+    facts, builders = [], made.training.get("builders", {})
     for side, network, vectors in sides:
         curve = made.training.get("curves", {}).get("loss", {}).get(side) or []
         trivial = made.training.get("curves", {}).get("loss", {}).get("trivial") or [None]
@@ -103,6 +103,7 @@ def _two(asked: Request, config: Config, context: RunContext) -> Made:
                 "loss": _five(curve),
                 "trivial_loss": trivial[0],
                 "levels": made.training.get("levels", {}).get(side),
+                "builders": builders.get(side, builders.get("both networks")),
             }
         )
     return Made(made, rows, tuple(facts), config)
@@ -128,6 +129,7 @@ def _facts(name: str, edges: int, fit: NetworkVectors) -> dict[str, Any]:
         "largest_residual": float(fit.residuals.max()),
         "verdict": "trained" if trained else "nothing to learn",
         "levels": fit.level_shares,
+        "builders": None if fit.choice is None else fit.choice.facts(),
         "hypergraph": fit.hyperedges[0] if len(fit.hyperedges) == 1 else list(fit.hyperedges),
     }
 

@@ -184,15 +184,9 @@ def _rivals(group: IntArray, n: int, score: FloatArray, floor: float, unit: floa
 
 def _best_other(group: IntArray, n: int, score: FloatArray, floor: float) -> FloatArray:
     """The best score among an account's other candidates; the floor where there is none."""
-    best, second = np.full(n, -np.inf), np.full(n, floor)
-    np.maximum.at(best, group, score)
-    first = np.full(n, -1)
-    leaders = np.flatnonzero(score >= best[group])[::-1]
-    first[group[leaders]] = leaders  # of equally good ones the first
-    rest = np.ones(len(group), bool)
-    rest[first[first >= 0]] = False
-    np.maximum.at(second, group[rest], score[rest])
-    return np.asarray(np.maximum(np.where(rest, best[group], second[group]), floor))
+    from kedge.linalg.best import best_other  # numba is loaded where it is needed
+
+    return np.asarray(best_other(group, n, score, floor))
 
 
 def margins(pairs: Shortlist, score: FloatArray, floor: float) -> tuple[FloatArray, FloatArray]:

@@ -9,6 +9,7 @@ from kedge.report import charts
 from kedge.report.axes import Labels, round_ticks
 from kedge.report.blocks import Figure, Key, percent, threshold_text
 from kedge.report.facts import Facts
+from kedge.report.trials import trial_figure
 from kedge.types import DECISIONS
 
 _OUTCOME_COLOURS: Final = {
@@ -39,6 +40,8 @@ def draw_figures(facts: Facts) -> dict[str, Figure]:
         drawn += [_training(name, lines) for name, lines in curves if any(len(line) > 1 for line in lines.values())]
         levels = {side: shares for side, shares in facts.training.get("levels", {}).items() if shares}
         drawn += [_levels(levels)] if levels else []
+        chosen = facts.training.get("builders", {}).items()
+        drawn += [trial_figure(name, choice) for name, choice in chosen if choice["trials"]]
     if facts.parts:
         drawn.append(_parts(facts.parts))
     drawn += [_seconds(facts), _memory(facts)]

@@ -21,8 +21,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kedge.linalg import VectorAlignment
-from kedge.similarity.candidates import nearest
+from kedge.linalg import VectorAlignment, nearest
 from kedge.types import FloatArray, IntArray
 
 _LEAST_DISTANCE = 1e-4  # nearer ones are equally near: what is left of a cosine in float32 is noise

@@ -20,5 +20,6 @@ from kedge.types.problem import (
     is_among,
     narrow,
     pair_keys,
+    read_only,
 )
 from kedge.types.results import DECISIONS, Alignment, Matches, Support, Suspects
