@@ -1,4 +1,4 @@
-// Which key does what: the usual ones, or those that this browser was told to use.
+// Which key does what: the usual ones, or those that this browser was reported to use.
 const STORED = "kedge-keys";
 
 // In the order of the help. `/` and the digits stay as they are.
