@@ -1,4 +1,4 @@
-// Which key does what: the usual ones, or those that this browser was reported to use.
+// Which key does what: the usual ones, or those that were set in this browser.
 const STORED = "kedge-keys";
 
 // In the order of the help. `/` and the digits stay as they are.
