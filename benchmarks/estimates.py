@@ -3,7 +3,7 @@
     python benchmarks/estimates.py            # whole matches that docs/results/estimates.json does not have yet
     python benchmarks/estimates.py --nodes 300 1200 --method kedge percolation --limit 300
     python benchmarks/estimates.py --aligns   # single runs of each method on a pair of 300 accounts per side
-    python benchmarks/estimates.py --fit      # prints the constants of kedge.methods.costs from single runs
+    python benchmarks/estimates.py --fit      # prints the constants of kedge.methods.shared.costs from single runs
     python benchmarks/estimates.py --check    # prints estimate and measurement of each match, and the factor
 
 Planted pairs, five edges per account, a fifth of the anchors known. A method whose smaller match took more than a
@@ -28,7 +28,7 @@ import numpy as np
 from kedge import synthetic
 from kedge.config import resolve
 from kedge.methods import METHODS
-from kedge.methods.costs import estimate_seconds
+from kedge.methods.shared.costs import estimate_seconds
 from kedge.probability import count_folds
 from kedge.types import Problem
 

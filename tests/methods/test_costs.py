@@ -10,7 +10,7 @@ import pytest
 
 from kedge.config import resolve
 from kedge.methods import METHODS
-from kedge.methods.costs import estimate_seconds
+from kedge.methods.shared.costs import estimate_seconds
 from kedge.probability import count_folds
 
 KEPT: dict[str, list[dict[str, Any]]] = json.loads(

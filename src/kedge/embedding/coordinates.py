@@ -32,7 +32,7 @@ from kedge.config import Config, HypergraphConfig, SharedConfig
 from kedge.context import Cache, CacheEntry, digest, get_or_make
 from kedge.hypergraph import BUILDERS
 from kedge.hypergraph.neighbourhood import surround
-from kedge.linalg import join_csr, normalise, split_csr
+from kedge.linalg import join_csr, normalise, pattern, split_csr
 from kedge.types import BoolArray, FloatArray, Hypergraph, IntArray, Network, Problem
 
 _MOST_MEMBERS: Final = 50_000_000  # memberships of all hyperedges, 8 bytes each: beyond, hyperedges get smaller
@@ -75,6 +75,14 @@ class Coordinates:
     def placed(self) -> IntArray:
         """The accounts that have any coordinate."""
         return np.flatnonzero(np.diff(self.entries.indptr))
+
+
+def without_weights(problem: Problem) -> Problem:
+    """The same with every edge as heavy as any other: evidence does not read weights, and nor does its prior."""
+    left, right = (
+        replace(side, adjacency=pattern(side.adjacency, np.float32)) for side in (problem.left, problem.right)
+    )
+    return replace(problem, left=left, right=right)
 
 
 def prepare_levels(problem: Problem, config: Config, cache: Cache) -> tuple[Levels, Levels]:

@@ -23,7 +23,7 @@ from scipy.sparse import csr_array
 
 from kedge.config import Config, PairingConfig
 from kedge.context import Progress, RunContext
-from kedge.embedding.coordinates import place_both, prepare_levels
+from kedge.embedding.coordinates import place_both, prepare_levels, without_weights
 from kedge.embedding.sketch import vectors_of
 from kedge.evidence.blocks import Where
 from kedge.evidence.forms import FORMS, choose
@@ -80,7 +80,7 @@ def find_near(problem: Problem, evidence: Evidence, config: Config, context: Run
 def _near_in_shared_space(problem: Problem, evidence: Evidence, config: Config, context: RunContext) -> Near:
     known = certain_pairs(problem, evidence, config.pairing.certain)
     reached = np.column_stack([row_index(evidence.log_odds), evidence.log_odds.indices])
-    levels = prepare_levels(problem, config, context.cache)
+    levels = prepare_levels(without_weights(problem), config, context.cache)
     found = shared_prior(problem, known, levels, config.shared, config.seed)
     if found is None:
         return Near(reached, np.zeros(len(reached)))

@@ -165,7 +165,7 @@ _RECORDS: Final = (
         recalls_vectors=True,
         realigns=True,
         refines=True,
-        settings=("evidence", "mgcn", "pairing", "partition"),
+        settings=("evidence", "hypergraph", "mgcn", "pairing", "partition", "shared"),
         divides=True,
     ),
     Method(

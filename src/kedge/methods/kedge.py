@@ -14,7 +14,7 @@ from typing import Any
 
 from kedge.config import Config
 from kedge.context import Cache, RunContext
-from kedge.embedding.coordinates import place_both, recall_levels
+from kedge.embedding.coordinates import place_both, recall_levels, without_weights
 from kedge.embedding.sketch import recall_sketches
 from kedge.evidence import (
     FORMS,
@@ -100,7 +100,7 @@ def recall_vectors(problem: Problem, config: Config, cache: Cache) -> Alignment 
 
         return mgcn.recall_vectors(problem, config, cache)
     if kind == "shared":
-        levels = recall_levels(problem, config, cache)
+        levels = recall_levels(without_weights(problem), config, cache)
         return None if levels is None else VectorAlignment(*place_both(levels, problem.anchors, config))
     found = recall_sketches(problem, config, cache)
     if found is None or len(problem.anchors) == 0:

@@ -18,7 +18,7 @@ from kedge.engine import check_engine
 from kedge.evidence import IDLE_MB, needed_mb, sizes_of, with_vectors, worker_mb
 from kedge.linalg import canonical, without_entries
 from kedge.methods import METHODS, Method, find_method
-from kedge.methods.costs import estimate_seconds
+from kedge.methods.shared.costs import estimate_seconds
 from kedge.pipeline.profiles import draws_from_profiles, note_fields, note_unread, read_both, refuse_no_profiles
 from kedge.probability import count_folds, count_parts
 from kedge.profiles import choose_fields, shared_values
