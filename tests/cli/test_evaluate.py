@@ -17,4 +17,4 @@ def test_evaluate_agrees_with_match(pair: Any, run: Any) -> None:
 
 def test_a_directory_without_a_run_is_refused(tmp_path: Path) -> None:
     for words in (["export", tmp_path, "-o", tmp_path / "x.csv"], ["evaluate", tmp_path, "--test", tmp_path]):
-        assert "not a kedge run" in kedge(*words, code=2).stderr
+        assert "is no run" in kedge(*words, code=2).stderr

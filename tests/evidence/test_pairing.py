@@ -156,7 +156,7 @@ def test_a_mixture_is_asked_for_until_it_gains_clearly_or_not_at_all(
 
 def test_few_anchors_do_not_determine_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_with_ranks(monkeypatch, 0.5, anchors=199) == (
-        resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.vectors=shared"]).pairing,
+        resolve(assignments=[*QUICK, "pairing.use=yes", "pairing.vectors=sketch"]).pairing,
         0,
     )
 

@@ -81,13 +81,11 @@ def test_too_few_known_pairs_are_no_prior(drawn: tuple[Problem, IntArray]) -> No
     assert prior(drawn[0], drawn[0].anchors[:2]) is None
 
 
-def test_few_anchors_in_small_networks_take_the_shared_space(drawn: tuple[Problem, IntArray]) -> None:
-    problem, held = drawn
-    assert with_vectors(problem, CONFIG).pairing.vectors == "shared"
-    assert with_vectors(
-        replace(problem, anchors=np.concatenate([problem.anchors, held])[:200]), CONFIG
-    ).pairing.vectors == ("sketch")
-    assert with_vectors(replace(problem, anchors=problem.anchors[:9]), CONFIG).pairing.vectors == "sketch"
+def test_the_shared_space_is_used_where_it_is_asked_for(drawn: tuple[Problem, IntArray]) -> None:
+    problem, _ = drawn
+    assert with_vectors(problem, CONFIG).pairing.vectors == "sketch"
+    asked = CONFIG.model_copy(update={"pairing": CONFIG.pairing.model_copy(update={"vectors": "shared"})})
+    assert with_vectors(problem, asked) is asked
     own = Hypergraph(communities(problem.left.n, 3, 0.1, 0.1, 0).adjacency)
     assert with_vectors(replace(problem, hypergraphs=(own, None)), CONFIG).pairing.vectors == "mgcn"
 

@@ -319,8 +319,8 @@ def test_weights_and_settings_count_exactly_where_it_is_claimed(name: str) -> No
     chosen = method.choose_settings(problem, config)
     weights = Problem(weighed(problem.left, 1), weighed(problem.right, 2), problem.anchors)
     found = method.align(weights, chosen)
-    if method.refines:  # the number of anchors decides which vectors its prior is made of
-        pairing = chosen.pairing.model_copy(update={"vectors": "sketch"})
+    if method.refines:  # its prior is made of other vectors where these are asked for
+        pairing = chosen.pairing.model_copy(update={"vectors": "shared"})
         method.align(weights, chosen.model_copy(update={"pairing": pairing}))
     # Rounds of small networks are never divided, so the engine is read there and has no effect.
     idle = {"engine"} if method.divides and not method.uses_engine(problem, CONFIG) else set()

@@ -124,7 +124,7 @@ def test_vectors_are_recalled_with_the_settings_as_given(vectors: str, own: bool
 def test_own_hyperedges_are_read_by_mgcn() -> None:
     problem = planted(30)
     own = Hypergraph(csr_array(np.ones((120, 1))))
-    for given, kind in (((None, None), "shared"), ((own, None), "mgcn")):
+    for given, kind in (((None, None), "sketch"), ((own, None), "mgcn")):
         resolved = METHODS["kedge"].choose_settings(
             replace(problem, hypergraphs=given), resolve(assignments=[*QUICK, "pairing.use=yes"])
         )

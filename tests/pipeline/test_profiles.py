@@ -188,13 +188,14 @@ def test_the_default_method_reads_profiles_from_either_side(pair: Path) -> None:
     found = []
     for turn in (1, -1):
         networks, profiles = sources[0][::turn], sources[1][::turn]
-        table = package.match(
+        run = package.match(
             *networks,
             [known[::turn] for known in given],
             left_profiles=profiles[0],
             right_profiles=profiles[1],
             settings={"profiles.fields": ["city"]},
-        ).table()
+        )
+        table = pa.Table.from_pandas(run.to_frame())
         names = ("left", "right")[::turn]
         matched = table.filter(pc.equal(table["decision"], "match"))
         found.append({(row[names[0]], row[names[1]]) for row in matched.to_pylist()})
@@ -244,7 +245,8 @@ def test_frames_in_python(pair: Path) -> None:
         settings={"profiles.fields": ["city"], "method": "evidence"},
     )
     truth = read_pairs(pair / "test.tsv")
-    best = dict(zip(found.table()["left"].to_pylist()[::-1], found.table()["right"].to_pylist()[::-1], strict=True))
+    rows = found.to_frame()
+    best = dict(zip(rows["left"][::-1], rows["right"][::-1], strict=True))
     pairs = list(zip(truth.first.to_pylist(), truth.second.to_pylist(), strict=True))
     assert np.mean([best.get(one) == other for one, other in pairs]) > 0.7
 

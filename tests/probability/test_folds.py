@@ -16,15 +16,15 @@ from kedge.probability.folds import count_folds, count_parts, draw_parts, run_fo
 from kedge.types import Alignment, Problem
 
 
-def test_every_anchor_is_validation_and_most_are_a_decoy_of_either_side() -> None:
+def test_every_anchor_is_validation_and_most_are_a_decoy_of_one_side() -> None:
     problem, _, _ = planted(anchors=101)
     parts = draw_parts(problem, 0.2, 15)
     assert [part.roles.shape[0] for part in parts] == [3] * 5
     assert sorted(np.concatenate([part.rows for part in parts]).tolist()) == list(range(101))
     assert all((part.roles[0] == 0).all() for part in parts), "the first run of a part is on whole networks"
     later = np.concatenate([part.roles[1:] for part in parts], axis=1)
-    assert {tuple(sorted(column)) for column in later.T.tolist()} == {(0, 0), (1, 2)}
-    np.testing.assert_allclose(np.bincount(later.ravel()) / later.size, [0.2, 0.4, 0.4], atol=0.02)
+    assert {tuple(sorted(column)) for column in later.T.tolist()} == {(0, 0), (0, 1), (0, 2)}
+    np.testing.assert_allclose(np.bincount(later.ravel()) / later.size, [0.6, 0.2, 0.2], atol=0.02)
     for part in draw_parts(problem, 0.2, 5, given=40):
         assert part.rows.max() < 40
         assert part.roles.shape == (2, 8)
@@ -92,7 +92,7 @@ def test_partners_of_decoys_are_isolated_and_on_no_list() -> None:
             there = fold.decoys[side][:, side]
             assert np.isin(there, (pairs.left, pairs.right)[side]).all()
             decoys += len(there)
-    assert 60 <= decoys <= 68, "four of five anchors on either side"
+    assert 28 <= decoys <= 36, "two of five anchors on either side"
     assert {p.left.n for p in given} == {120}, "numbers stay"
     kept, whole = _networks_seen(problem, removes=False)
     assert all(p.left is problem.left and p.right is problem.right for p in whole)

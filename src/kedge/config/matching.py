@@ -45,8 +45,8 @@ class PairingConfig(Stage):
     vectors: Literal["auto", "sketch", "shared", "mgcn"] = Field(
         default="auto",
         description="what makes the prior: an untrained sketch of each network, MGCN's space of both networks "
-        "(shared), or MGCN's trained vectors; auto: mgcn where hyperedges of one's own are given, shared with 10 "
-        "to 199 anchors in networks of 20,000 accounts together at most, else sketch",
+        "(shared), or MGCN's trained vectors; auto: mgcn where hyperedges of one's own are given, else "
+        "sketch",
     )
     score: Literal["auto", "cosine", "similarity", "network"] = Field(
         default="auto",

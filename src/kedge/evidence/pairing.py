@@ -39,10 +39,8 @@ from kedge.types import FloatArray, IntArray, KedgeError, Network, Problem
 
 _EXACT_UP_TO = 20_000  # accounts per network: a prior can miss a pair (docs/decisions/0021)
 _GROWTH = 1.1  # of the certain matches, from which another refinement pays; unmeasured
-_COORDINATES = 10  # anchors: with fewer, a space of them has too few dimensions (docs/decisions/0051)
 _PLENTY = 200  # with as many anchors the spaces are aligned well at once (docs/decisions/0020)
-_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes; so does a
-# refinement in MGCN's shared space, which is used up to there (docs/decisions/0051)
+_SMALL = 20_000  # accounts of both networks up to which a refinement takes seconds, and training minutes
 _LARGE = 3  # refinements of larger ones: later ones move next to nothing (docs/decisions/0021)
 _EDGES = 10  # for each account that may be embedded: they cost as much (docs/decisions/0021)
 _COMMON = 0.5  # of one network's edges: with more in the other one, evidence does not mislead (docs/decisions/0025)
@@ -283,14 +281,13 @@ def _mixed_ranks(choices: Sequence[Choices], shape: tuple[int, int]) -> FloatArr
 
 
 def with_vectors(problem: Problem, config: Config) -> Config:
-    """What the prior is made from: hyperedges of the user's own are of use to MGCN alone; few anchors align two
-    sketches badly, and are coordinates of MGCN's shared space as they are (docs/decisions/0051)."""
+    """What the prior is made from: hyperedges of the user's own are of use to MGCN alone. MGCN's shared space ranks
+    better with few anchors, but matches are then right less often than promised, so it is not chosen here
+    (docs/decisions/0051)."""
     if config.pairing.vectors != "auto":
         return config
-    if any(own is not None for own in problem.hypergraphs):
-        return with_pairing(config, vectors="mgcn")
-    few = _COORDINATES <= len(problem.anchors) < _PLENTY and problem.left.n + problem.right.n <= _SMALL
-    return with_pairing(config, vectors="shared" if few else "sketch")
+    own = any(hyperedges is not None for hyperedges in problem.hypergraphs)
+    return with_pairing(config, vectors="mgcn" if own else "sketch")
 
 
 def with_pairing(config: Config, **changes: object) -> Config:
