@@ -121,7 +121,9 @@ def _print_places(places: dict[str, int]) -> None:
     """Where the rounds of evidence fit, once a match takes more than a few hundred MB."""
     if places["in_memory_mb"] < _LARGE_MB:
         return
-    free = places["available_mb"]
+    from kedge.context import memory
+
+    free = round(memory().available)
     rows = [
         ("all in memory", places["in_memory_mb"]),
         ("rounds of evidence in memory", places["rounds_in_memory_mb"]),

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kedge import ingest
 from kedge.config import Config
-from kedge.context import Progress, memory
+from kedge.context import Progress
 from kedge.engine import check_engine
 from kedge.evidence import IDLE_MB, needed_mb, sizes_of, with_vectors, worker_mb
 from kedge.linalg import canonical, without_entries
@@ -279,7 +279,6 @@ def fitting_places(left: Network, right: Network, config: Config, in_memory_mb: 
     # Both networks twice: as they are read, and in the order of neighbours.
     held = IDLE_MB + 2 * (16 * edges + 50 * (left.n + right.n)) / 1e6
     return {
-        "available_mb": round(memory().available),
         "in_memory_mb": round(in_memory_mb),
         "rounds_in_memory_mb": round(held + needed_mb(sizes)),
         "rounds_out_of_core_mb": round(held + needed_mb(sizes, 64, 1e6)),
