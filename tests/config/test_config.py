@@ -68,8 +68,10 @@ def test_bad_files_are_refused_by_name(tmp_path: Path, content: Any, words: str)
 
 
 def test_an_unknown_preset_names_the_known_ones() -> None:
-    with pytest.raises(KedgeError, match="default, paper"):
+    with pytest.raises(KedgeError, match="did you mean 'paper'"):
         resolve("papper")
+    with pytest.raises(KedgeError, match="default, paper"):
+        resolve("fastest")
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_extras_are_those_of_the_project_file() -> None:
     bounds = {"fonttools", "h11", "jinja2", "pillow", "tornado", "urllib3"}
     named = {name: _names(optional[name]) - bounds for name in EXTRAS}
     assert named == {name: set(held) for name, held in EXTRAS.items()}
-    assert set(optional) == {*EXTRAS, "all", "dev"}
+    assert set(optional) == {*EXTRAS, "all", "dev", "docs"}
     core = _names(PROJECT["dependencies"])
     assert not core & {library for libraries in EXTRAS.values() for library in libraries}
 

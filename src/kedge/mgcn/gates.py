@@ -14,6 +14,7 @@ from typing import Final
 
 import torch
 
+from kedge.config import MgcnConfig
 from kedge.mgcn.model import Mgcn
 from kedge.types import FloatArray
 
@@ -67,9 +68,10 @@ def passed_on(model: Mgcn) -> tuple[float, float] | None:
 
 def _levels(model: Mgcn) -> tuple[int, ...]:
     """The levels whose gates may be shifted: 0 is the simple one, 1 the hypergraph's."""
-    if not (model.gates.requires_grad and model.config.tune_gates):
+    mgcn: MgcnConfig = model.config
+    if not (model.gates.requires_grad and mgcn.tune_gates):
         return ()
-    return {"both": (0, 1), "simple": (0,), "hypergraph": (1,)}[model.config.levels]
+    return {"both": (0, 1), "simple": (0,), "hypergraph": (1,)}[mgcn.levels]
 
 
 def _moved(shifts: Shifts, level: int, step: float) -> Shifts:

@@ -71,9 +71,13 @@ def name_of(identifier: str) -> Markup:
 
     One that is longer than any screen is cut, and the number of letters that are missing is there.
     """
+    return tag("bdi", _spelled(identifier))
+
+
+def _spelled(identifier: str) -> str:
     missing = len(identifier) - _LONGEST
     more = f"… (and {missing:,} more letters)" if missing > 0 else ""
-    return tag("bdi", "".join(map(_visible, identifier[:_LONGEST])) + more)
+    return "".join(map(_visible, identifier[:_LONGEST])) + more
 
 
 def brief_of(identifier: str) -> Markup:
@@ -84,9 +88,8 @@ def brief_of(identifier: str) -> Markup:
     if len(identifier) <= _BRIEF:
         return name_of(identifier)
     tail = _BRIEF // 3
-    whole = "".join(map(_visible, identifier[:_LONGEST])) + ("…" if len(identifier) > _LONGEST else "")
     shown = [name_of(part) for part in (identifier[: _BRIEF - 1 - tail], identifier[-tail:])]
-    return tag("span", shown[0], "…", shown[1], title=whole)
+    return tag("span", shown[0], "…", shown[1], title=_spelled(identifier))
 
 
 def data_block(identity: str, value: Any) -> Markup:
