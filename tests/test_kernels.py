@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,18 @@ from scipy.sparse import csr_array, random_array
 import kedge
 from kedge.config import Config, HypergraphConfig
 from kedge.errors import KedgeError
-from kedge.evidence.kernels import BestLists, join
+from kedge.evidence.kernels import (
+    BestLists,
+    add_masses,
+    background_masses,
+    grouped_softmax,
+    join,
+    raise_peaks,
+    weights_of,
+)
 from kedge.hypergraph.clique import clique_numbers
 from kedge.hypergraph.neighbourhood import Graph, Walk, surround, walk_nearest
+from kedge.linalg import best_other
 from kedge.linalg.assign import assign
 from kedge.methods import METHODS
 from kedge.profiles.search import best_products
@@ -189,6 +199,29 @@ def test_full_and_empty_lists_of_several_threads_are_joined() -> None:
             best = lists(mine)
             join(best, lists(more))
             np.testing.assert_array_equal(best.sizes, np.minimum(np.add(mine, more), 3))
+
+
+@pytest.mark.parametrize("cuts", [[0, 40], [0, 0, 13, 13, 40], list(range(41))])
+def test_a_softmax_over_blocks_is_that_of_all_values(cuts: list[int]) -> None:
+    rng = np.random.default_rng(6)
+    values, group = rng.normal(0, 300, 40), rng.integers(0, 7, 40)
+    blocks = [slice(low, high) for low, high in pairwise(cuts)]
+    peak = np.zeros(8)
+    for block in blocks:
+        raise_peaks(values[block], group[block], peak)
+    mass = background_masses(peak, 5.0)
+    for block in blocks:
+        add_masses(values[block], group[block], peak, mass)
+    found = [weights_of(values[block], group[block], peak, mass) for block in blocks]
+    np.testing.assert_array_equal(np.concatenate(found), grouped_softmax(values, group, 8, 5.0))
+
+
+@pytest.mark.parametrize("scores", [[3.0, 1.0, 2.0, 2.0], [-np.inf] * 4, [np.inf, 0.0, np.inf, 0.0]])
+def test_the_best_other_score_of_a_group(scores: list[float]) -> None:
+    group = np.array([2, 2, 0, 2])
+    expected = [max([scores[j] for j in range(4) if j != i and group[j] == group[i]], default=-1.0) for i in range(4)]
+    np.testing.assert_array_equal(best_other(group, 3, np.array(scores), -1.0), np.maximum(expected, -1.0))
+    assert len(best_other(group[:0], 3, np.zeros(0), 0.0)) == 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-25])
