@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kedge.context.machine import one_blas_thread
-from kedge.similarity import candidates
+from kedge.linalg import search
 from kedge.similarity.candidates import each_once, nearest_pairs
 
 
@@ -55,7 +55,7 @@ def test_the_number_of_threads_changes_no_bit(monkeypatch: pytest.MonkeyPatch, e
 def test_the_search_keeps_its_threads_where_blas_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
     monkeypatch.setattr(
-        candidates, "ThreadPoolExecutor", lambda n, **more: started.append(n) or ThreadPoolExecutor(n, **more)
+        search, "ThreadPoolExecutor", lambda n, **more: started.append(n) or ThreadPoolExecutor(n, **more)
     )
     monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 2)
     X = np.random.default_rng(2).normal(size=(3000, 8))

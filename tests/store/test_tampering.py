@@ -55,7 +55,7 @@ def test_an_untouched_log_verifies_with_every_head_it_had(run: Path) -> None:
         assert f"{ROWS} entries" in printed
         assert f"{after} entries came after" in printed
     assert "is no head" in kedge("decisions", run, "verify", "--head", "abc", code=2).stderr
-    assert "is no head" in kedge("decisions", run, "export", "--head", log.head, code=2).stderr
+    assert "--head is for verify" in kedge("decisions", run, "export", "--head", log.head, code=2).stderr
 
 
 def test_a_head_is_never_recorded_backwards(run: Path) -> None:
