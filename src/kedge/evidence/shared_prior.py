@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 
 from kedge.config import SharedConfig
 from kedge.embedding.coordinates import Levels, locate
-from kedge.linalg import row_index
+from kedge.linalg import best_other, row_index
 from kedge.similarity import fit_logistic, scale_locally
 from kedge.types import FloatArray, IntArray, Problem
 
@@ -77,15 +77,7 @@ def _place(coordinates: IntArray, held: IntArray, levels: tuple[Levels, Levels],
 def lead(account: IntArray, score: FloatArray, accounts: int) -> FloatArray:
     """How much the score of each candidate is above the best other one of its account, [m]; negative if it is not the
     best itself."""
-    top, second = np.full(accounts, -np.inf), np.full(accounts, -np.inf)
-    np.maximum.at(top, account, score)
-    at_top = np.flatnonzero(score == top[account])
-    leader = np.full(accounts, -1)
-    leader[account[at_top]] = at_top
-    rest = np.ones(len(score), bool)
-    rest[leader[leader >= 0]] = False
-    np.maximum.at(second, account[rest], score[rest])
-    rival = np.where(rest, top[account], second[account])
+    rival = best_other(account, accounts, score, -np.inf)
     return np.where(np.isfinite(rival), score - np.where(np.isfinite(rival), rival, 0.0), _ALONE)
 
 
