@@ -27,7 +27,7 @@ from kedge.config import EngineConfig
 from kedge.context import Cache, CacheEntry, MemoryCache, Progress, RunContext, Silent, resident_mb
 from kedge.engine import Session
 from kedge.errors import KedgeError
-from kedge.evidence.kernels import BestLists, Entries, Fixed, Turn, deal, join, unite
+from kedge.evidence.kernels import BestLists, Current, Entries, Fixed, deal, join, unite
 from kedge.evidence.round import MOST_MESSAGES, no_candidates, score_accounts, without_rejected, work_of
 from kedge.types import Problem
 
@@ -70,7 +70,7 @@ class Block(NamedTuple):
     version: str = __version__
 
 
-def score_block(block: Block, fixed: Fixed, now: Turn) -> dict[str, NDArray[Any]]:
+def score_block(block: Block, fixed: Fixed, now: Current) -> dict[str, NDArray[Any]]:
     """The lists of a block as named arrays: of its left accounts, and of all right ones, without empty places."""
     if block.version != __version__:
         raise KedgeError(
@@ -98,7 +98,7 @@ def lists_of(arrays: Mapping[str, NDArray[Any]], side: str, keep: int) -> BestLi
     return BestLists(lists.accounts, lists.scores, sizes)
 
 
-def divide(fixed: Fixed, now: Turn, keep: int, count: int, band: float = 0.0, threads: int = 0) -> list[Block]:
+def divide(fixed: Fixed, now: Current, keep: int, count: int, band: float = 0.0, threads: int = 0) -> list[Block]:
     """`count` blocks of about equal work; an account counts too, by its list."""
     n = len(fixed.left.indptr) - 1
     work = work_of(fixed, now.beliefs)[1]
@@ -186,7 +186,7 @@ class Round(NamedTuple):
 
 
 def run_round(
-    problem: Problem, fixed: Fixed, now: Turn, keep: int, where: Where, key: str = "", session: Session | None = None
+    problem: Problem, fixed: Fixed, now: Current, keep: int, where: Where, key: str = "", session: Session | None = None
 ) -> Round:
     """Score all left accounts, in as many blocks as the place asks for; `key` names the round in the cache."""
     if session is not None:
@@ -201,7 +201,7 @@ def run_round(
     return _out_of_core(problem, fixed, now, blocks, where, key)
 
 
-def _on_cluster(problem: Problem, fixed: Fixed, now: Turn, blocks: list[Block], session: Session) -> Round:
+def _on_cluster(problem: Problem, fixed: Fixed, now: Current, blocks: list[Block], session: Session) -> Round:
     keep = blocks[0].keep
     of_right = no_candidates(problem.right.n, keep)
     left: list[Any] = [None] * len(blocks)
@@ -212,7 +212,7 @@ def _on_cluster(problem: Problem, fixed: Fixed, now: Turn, blocks: list[Block], 
     return Round(problem, blocks, deal(of_right, problem.left.n), left)
 
 
-def _out_of_core(problem: Problem, fixed: Fixed, now: Turn, blocks: list[Block], where: Where, key: str) -> Round:
+def _out_of_core(problem: Problem, fixed: Fixed, now: Current, blocks: list[Block], where: Where, key: str) -> Round:
     """Block after block; a block that an interrupted command has left in the cache is not scored again."""
     keep = blocks[0].keep
 

@@ -138,8 +138,8 @@ def propagate_dense(
 
     kept = np.zeros(base.shape, np.float32)
     trace: list[float] = []
-    for turn in range(_ROUNDS):
-        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - turn / (_ROUNDS - 3), 0)
+    for place in range(_ROUNDS):
+        heat = (config.first_temperature / _LAST_TEMPERATURE) ** max(1 - place / (_ROUNDS - 3), 0)
         belief, _ = _balanced(log_odds(kept) / np.float32(_LAST_TEMPERATURE * heat))
         # What is dropped here is too small to count; the support that remains can be shown.
         before, kept = kept, np.where(belief >= config.least_belief / 100, belief, np.float32(0))

@@ -72,7 +72,7 @@ class Inputs(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What blocks read in every round; as in `Inputs` but for `term` and `mass`, which `Turn` has.
+    """What blocks read in every round; as in `Inputs` but for `term` and `mass`, which `Current` has.
 
     `indptr`, `neighbours`: the edges of the right network to accounts without an anchor; `right_features` [n_2, k].
     """
@@ -85,7 +85,7 @@ class Fixed(NamedTuple):
     right_features: _Array
 
 
-class Turn(NamedTuple):
+class Current(NamedTuple):
     """What one round starts from: beliefs, what each account alone adds to a score, [n_1] and [n_2], and `mass`."""
 
     beliefs: Entries

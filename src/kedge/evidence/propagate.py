@@ -42,7 +42,7 @@ from kedge.evidence.beliefs import at_least, believed, two_sided
 from kedge.evidence.blocks import Sizes, Where, drop_blocks, run_round, with_blocks
 from kedge.evidence.model import Evidence, edge_rates, fit_degree_prior
 from kedge.evidence.profile_prior import ProfilePrior, all_priors
-from kedge.evidence.round import Model, entries, fix, turn
+from kedge.evidence.round import Model, current, entries, fix
 from kedge.linalg import (
     join_csr,
     nearby_order,
@@ -255,7 +255,7 @@ def _propagate(
                 fixed = fixed._replace(prior=entries(csr_array(prior + profiles.beyond)))
             keep = kept_of(sum(shape), config) if last else config.candidates
             key = "" if keys is None else keys[place - 1]
-            found = run_round(problem, fixed, turn(problem, support, model), keep, where, key, session)
+            found = run_round(problem, fixed, current(problem, support, model), keep, where, key, session)
             if last or profiles is not None or session is not None or where.blocks == 1:
                 L, found = found.whole(), found.without_lists()  # or both would take memory until the next round
                 if profiles is not None:

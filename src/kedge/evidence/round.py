@@ -1,6 +1,6 @@
 """One round of evidence: the log-odds of all pairs that the believed ones are evidence for, and each account's best.
 
-What a round reads is of two kinds: `Fixed`, the same in all rounds, and `Turn`, the beliefs of this one.
+What a round reads is of two kinds: `Fixed`, the same in all rounds, and `Current`, the beliefs of this one.
 `score_accounts` scores any left accounts from them and fills lists of best candidates. It is a pure function of what it
 reads, so the accounts may be divided into blocks in any way: among threads here, one block after the other where memory
 is short, or among the workers of a cluster. Left accounts belong to one block; right ones have one list per block,
@@ -24,6 +24,7 @@ from scipy.sparse import csr_array
 from kedge.evidence.kernels import (
     Band,
     BestLists,
+    Current,
     Entries,
     Fixed,
     Inputs,
@@ -31,7 +32,6 @@ from kedge.evidence.kernels import (
     Lists,
     Messages,
     RightSide,
-    Turn,
     advance,
     join,
     score_candidates,
@@ -101,7 +101,7 @@ def fix(problem: Problem, model: Model) -> Fixed:
     )
 
 
-def turn(problem: Problem, P: csr_array, model: Model) -> Turn:
+def current(problem: Problem, P: csr_array, model: Model) -> Current:
     """What a round starts from."""
     own = model.degree_prior
     mass = [np.minimum(np.asarray(P.sum(axis=axis)).ravel(), 1.0) for axis in (1, 0)]
@@ -112,7 +112,7 @@ def turn(problem: Problem, P: csr_array, model: Model) -> Turn:
             (own.left_term, own.right_term), (problem.left, problem.right), mass, model.rates, strict=True
         )
     ]
-    return Turn(entries(P), terms[0], terms[1], mass[1])
+    return Current(entries(P), terms[0], terms[1], mass[1])
 
 
 def _edges_to(wanted: BoolArray, network: Network) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -183,7 +183,7 @@ def work_of(fixed: Fixed, beliefs: Entries) -> tuple[FloatArray, FloatArray]:
 
 def score_accounts(
     fixed: Fixed,
-    now: Turn,
+    now: Current,
     accounts: IntArray,
     keep: int,
     *,
@@ -258,4 +258,4 @@ def _load_kernels() -> None:
     model = Model((0.5, 0.5), DegreePrior(nothing, nothing, nothing[0], nothing[0]), csr_array((2, 2)))
     P = csr_array(([1.0], ([0], [0])), shape=(2, 2))
     problem = Problem(pair, pair, np.array([[0, 0]]))
-    score_accounts(fix(problem, model), turn(problem, P, model), np.arange(2), 1, size=2, threads=1)
+    score_accounts(fix(problem, model), current(problem, P, model), np.arange(2), 1, size=2, threads=1)
